@@ -1,0 +1,259 @@
+#include "kernels/gemm.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <new>
+
+#include "base/error.h"
+
+#define KERNELS_FILE "kernels/gemm.cc"
+#include "kernels/simd.h"
+// after simd.h, once per instruction set
+#include "kernels/activation_math.h"
+#include "kernels/math.h"
+#include "kernels/tile.h"
+
+#ifndef ATTUNE_GEMM_ONCE
+#define ATTUNE_GEMM_ONCE
+namespace attune::kernels {
+namespace {
+// Blocks that keep a panel of B near and a block of A in L2. They do not change results, only speed.
+constexpr int64_t kBlockRows = 240;   // rows of A at a time
+constexpr int64_t kBlockDepth = 512;  // k at a time
+constexpr int64_t kBlockCols = 512;   // columns of B packed at a time
+
+/// Packing space of one thread, taken once and kept.
+struct PackSpace {
+  struct Free {
+    void operator()(float* p) const { ::operator delete[](p, std::align_val_t(64)); }
+  };
+  static float* make(int64_t n) {
+    return static_cast<float*>(::operator new[](static_cast<size_t>(n) * 4, std::align_val_t(64)));
+  }
+  std::unique_ptr<float[], Free> a{make((kBlockRows + 8) * kBlockDepth)};
+  std::unique_ptr<float[], Free> b{make((kBlockCols + 64) * kBlockDepth)};
+};
+PackSpace& pack_space() {
+  thread_local PackSpace space;
+  return space;
+}
+int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+}  // namespace
+}  // namespace attune::kernels
+#endif
+
+KERNELS_BEGIN
+
+int panel_width() { return kPanel; }
+
+/// One panel: columns [j, j + cols) of rows [p, p + depth) of B, padded with zeros to the panel's width.
+void pack_panel(const float* b, int64_t stride, bool transposed, int64_t depth, int64_t cols, float* HWY_RESTRICT to) {
+  if (transposed) {
+    transpose(b, stride, cols, depth, to, kPanel);
+    if (cols < kPanel)
+      for (int64_t p = 0; p < depth; ++p) std::fill(to + p * kPanel + cols, to + (p + 1) * kPanel, 0.0f);
+    return;
+  }
+  const int64_t whole = cols / 16 * 16;
+  for (int64_t p = 0; p < depth; ++p) {
+    const float* s = b + p * stride;
+    float* t = to + p * kPanel;
+    int64_t j = 0;
+    for (; j < whole; j += 16) store(load(s + j), t + j);
+    for (; j < kPanel; j += 16) store(j < cols ? load_n(s + j, cols - j) : zero<float>(), t + j);
+  }
+}
+
+/// Six columns of a transposed A side by side: [p][6].
+void pack_rows(const float* a, int64_t stride, int64_t depth, int64_t rows, float* HWY_RESTRICT to) {
+  for (int64_t i = 0; i < rows; i += kTileRows) {
+    const int64_t r = std::min<int64_t>(kTileRows, rows - i);
+    const float* s = a + i;
+    if (r == kTileRows) {
+      for (int64_t p = 0; p < depth; ++p, s += stride, to += kTileRows) std::memcpy(to, s, kTileRows * sizeof(float));
+    } else {
+      for (int64_t p = 0; p < depth; ++p, s += stride, to += kTileRows)
+        for (int64_t q = 0; q < r; ++q) to[q] = s[q];
+    }
+  }
+}
+
+void finish(const Epilogue& e, float* c, int64_t c_stride, int64_t i0, int64_t rows, int64_t j0, int64_t cols) {
+  for (int64_t i = 0; i < rows; ++i) {
+    float* out = c + i * c_stride;
+    for_packs(cols, [&](int64_t j, int64_t count) HWY_ATTR {
+      auto v = load_at(out + j, count);
+      if (e.bias) v = v + load_at(e.bias + j0 + j, count);
+      if (e.before) store_at(v, e.before + (i0 + i) * e.before_stride + j0 + j, count);
+      v = activate(e.activation, v);
+      if (e.residual) v = v + load_at(e.residual + (i0 + i) * e.residual_stride + j0 + j, count);
+      store_at(v, out + j, count);
+    });
+  }
+}
+
+struct Range {
+  int64_t from, to;
+};
+
+/// rows x one panel, k in [p0, p0 + depth).
+void panel_product(const Gemm& g, const float* a, int64_t a_stride, bool a_packed, Range rows, const float* panel,
+                   int64_t depth, int64_t j, int64_t cols, bool add, bool last) {
+  const int regs = static_cast<int>(ceil_div(cols, kTileLanes));
+  const bool whole = cols % kTileLanes == 0;
+  float edge[kTileRows * kPanel];
+  for (int64_t i = rows.from; i < rows.to; i += kTileRows) {
+    const int r = static_cast<int>(std::min<int64_t>(kTileRows, rows.to - i));
+    const float* ai = a_packed ? a + (i - rows.from) * depth : a + (i - rows.from) * a_stride;
+    float* c = g.c + i * g.c_stride + j;
+    if (whole) {
+      if (a_packed)
+        tile_for<true>(r, regs)(depth, ai, kTileRows, panel, kPanel, c, g.c_stride, add);
+      else
+        tile_for<false>(r, regs)(depth, ai, a_stride, panel, kPanel, c, g.c_stride, add);
+    } else {  // the last columns: through a buffer, so that nothing beyond C is touched
+      for (int q = 0; q < r && add; ++q)
+        std::memcpy(edge + q * kPanel, c + q * g.c_stride, static_cast<size_t>(cols) * 4);
+      if (a_packed)
+        tile_for<true>(r, regs)(depth, ai, kTileRows, panel, kPanel, edge, kPanel, add);
+      else
+        tile_for<false>(r, regs)(depth, ai, a_stride, panel, kPanel, edge, kPanel, add);
+      for (int q = 0; q < r; ++q) std::memcpy(c + q * g.c_stride, edge + q * kPanel, static_cast<size_t>(cols) * 4);
+    }
+    if (last && g.epilogue.any()) finish(g.epilogue, c, g.c_stride, i, r, j, cols);
+  }
+}
+
+/// The part of C given by two ranges; cols.from is a multiple of the panel width.
+void product(const Gemm& g, Range rows, Range cols) {
+  PackSpace& space = pack_space();
+  const bool one_row = rows.to - rows.from == 1 && g.packed && !g.a_transposed;
+  const int64_t block_cols = !g.packed ? kBlockCols : g.k <= kBlockDepth ? cols.to - cols.from : 2 * kBlockCols;
+  for (int64_t jc = cols.from; jc < cols.to; jc += block_cols) {
+    const int64_t jend = std::min(cols.to, jc + block_cols);
+    for (int64_t p = 0; p == 0 || p < g.k; p += kBlockDepth) {
+      const int64_t depth = std::min(kBlockDepth, g.k - p);
+      const bool add = g.add || p > 0, last = p + kBlockDepth >= g.k;
+      if (!g.packed)
+        for (int64_t j = jc; j < jend; j += kPanel)
+          pack_panel(g.b_transposed ? g.b + j * g.b_stride + p : g.b + p * g.b_stride + j, g.b_stride, g.b_transposed,
+                     depth, std::min<int64_t>(kPanel, jend - j), space.b.get() + (j - jc) * depth);
+      const auto panel_at = [&](int64_t j) {
+        return g.packed ? g.packed->data + j * g.k + p * kPanel : space.b.get() + (j - jc) * depth;
+      };
+      for (int64_t i = rows.from; i < rows.to; i += kBlockRows) {
+        const Range block{i, std::min(rows.to, i + kBlockRows)};
+        const float* a = g.a_transposed ? g.a + p * g.a_stride + i : g.a + i * g.a_stride + p;
+        if (g.a_transposed) {
+          pack_rows(a, g.a_stride, depth, block.to - block.from, space.a.get());
+          a = space.a.get();
+        }
+        int64_t j = jc;
+        if (one_row)
+          for (; j + kRowPanels * kPanel <= jend; j += kRowPanels * kPanel) {
+            float* c = g.c + i * g.c_stride + j;
+            row_tile(depth, a, panel_at(j), g.k * kPanel, c, add);
+            if (last && g.epilogue.any()) finish(g.epilogue, c, g.c_stride, i, 1, j, kRowPanels * kPanel);
+          }
+        for (; j < jend; j += kPanel)
+          panel_product(g, a, g.a_stride, g.a_transposed, block, panel_at(j), depth, j,
+                        std::min<int64_t>(kPanel, jend - j), add, last);
+      }
+    }
+  }
+}
+
+/// Cuts C for the pool: by columns where there are enough, else by rows too. Cuts never change results.
+void gemm(const Gemm& g, ThreadPool* pool) {
+  const int workers = workers_of(pool);
+  const double work = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
+  if (workers == 1 || work < 2e6) return product(g, {0, g.m}, {0, g.n});
+  const int64_t panels = ceil_div(g.n, kPanel);
+  // About four pieces a worker evens out a busy core; packing on the way makes many row cuts dear.
+  const int64_t want = 4 * workers;
+  const int64_t col_pieces = std::min<int64_t>(panels, want);
+  const int64_t row_pieces = std::min(ceil_div(g.m, 8 * kTileRows), ceil_div(g.packed ? want : workers, col_pieces));
+  const int64_t cols_each = ceil_div(panels, col_pieces) * kPanel;
+  const int64_t rows_each = ceil_div(ceil_div(g.m, row_pieces), kTileRows) * kTileRows;
+  const int64_t nc = ceil_div(g.n, cols_each), nr = ceil_div(g.m, rows_each);
+  parallel_for(pool, nc * nr, [&](int64_t block, int) {
+    const int64_t r = block / nc * rows_each, c = block % nc * cols_each;
+    product(g, {r, std::min(g.m, r + rows_each)}, {c, std::min(g.n, c + cols_each)});
+  });
+}
+
+void pack(const float* b, int64_t stride, bool transposed, int64_t k, int64_t n, float* to, ThreadPool* pool) {
+  parallel_for(pool, ceil_div(n, kPanel), [&](int64_t block, int) {
+    const int64_t j = block * kPanel;
+    pack_panel(transposed ? b + j * stride : b + j, stride, transposed, k, std::min<int64_t>(kPanel, n - j),
+               to + j * k);
+  });
+}
+
+/// `rounds` x 24 independent chains of fused multiply-adds; returns a number so that nothing is optimised away.
+float fma_loop(int64_t rounds) {
+  constexpr int kChains = kLanes == 16 ? 24 : 12;
+  const F f;
+  FVec acc[kChains];
+#pragma GCC unroll 24
+  for (int i = 0; i < kChains; ++i) acc[i] = hn::Set(f, static_cast<float>(i));
+  const FVec x = hn::Set(f, 0.999999f), y = hn::Set(f, 1e-3f);
+  for (int64_t r = 0; r < rounds; ++r)
+#pragma GCC unroll 24
+    for (int i = 0; i < kChains; ++i) acc[i] = hn::MulAdd(acc[i], x, y);
+  for (int i = 1; i < kChains; ++i) acc[0] = hn::Add(acc[0], acc[i]);
+  return hn::GetLane(acc[0]);
+}
+int64_t fma_loop_flops() { return int64_t{2} * (kLanes == 16 ? 24 : 12) * kLanes; }
+
+KERNELS_END
+
+#if KERNELS_ONCE
+namespace attune::kernels {
+
+HWY_EXPORT(panel_width);
+HWY_EXPORT(gemm);
+HWY_EXPORT(pack);
+HWY_EXPORT(fma_loop);
+HWY_EXPORT(fma_loop_flops);
+
+int64_t packed_floats(int64_t k, int64_t n) {
+  const int64_t w = HWY_DYNAMIC_DISPATCH(panel_width)();
+  return ceil_div(n, w) * w * k;
+}
+
+PackedMatrix pack(const float* b, int64_t b_stride, bool b_transposed, int64_t k, int64_t n, float* to,
+                  ThreadPool* pool) {
+  KERNEL_CALL(pack)(b, b_stride, b_transposed, k, n, to, pool);
+  return {to, k, n, HWY_DYNAMIC_DISPATCH(panel_width)()};
+}
+
+void gemm(const Gemm& g, ThreadPool* pool) {
+  if (g.m <= 0 || g.n <= 0) return;
+  if (g.packed) {
+    check(g.packed->k == g.k && g.packed->n == g.n, "gemm", "a packed [{}, {}] matrix where [{}, {}] is wanted",
+          g.packed->k, g.packed->n, g.k, g.n);
+    check(g.packed->panel == HWY_DYNAMIC_DISPATCH(panel_width)(), "gemm",
+          "a matrix packed for another instruction set");
+  }
+  KERNEL_CALL(gemm)(g, pool);
+}
+
+double measure_peak_gflops(double seconds) {
+  using Clock = std::chrono::steady_clock;
+  volatile float sink = 0;
+  double best = 0;
+  const auto end = Clock::now() + std::chrono::duration<double>(seconds);
+  do {
+    constexpr int64_t rounds = 20000;
+    const auto start = Clock::now();
+    sink = sink + HWY_DYNAMIC_DISPATCH(fma_loop)(rounds);
+    const double s = std::chrono::duration<double>(Clock::now() - start).count();
+    best = std::max(best, static_cast<double>(rounds * HWY_DYNAMIC_DISPATCH(fma_loop_flops)()) / s * 1e-9);
+  } while (Clock::now() < end);
+  return best;
+}
+
+}  // namespace attune::kernels
+#endif

@@ -1,0 +1,120 @@
+// exp, log, tanh, erf and friends on a Pack: fused multiply-add polynomials of our own in f32 (never libm, whose bits
+// differ between machines), libm in f64. Include after kernels/simd.h; compiled once per instruction set.
+#if defined(ATTUNE_MATH_PER_TARGET) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTUNE_MATH_PER_TARGET
+#undef ATTUNE_MATH_PER_TARGET
+#else
+#define ATTUNE_MATH_PER_TARGET
+#endif
+
+KERNELS_BEGIN
+
+/// 2^x for one register. Below 2^-126 the result is 0. Relative error 8e-8.
+HWY_INLINE FVec exp2_reg(FVec x) {
+  const F f;
+  const auto clamped = hn::Min(hn::Max(x, hn::Set(f, -126.0f)), hn::Set(f, 127.999f));
+  const auto magic = hn::Set(f, 12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
+  const auto rounded = hn::Add(clamped, magic);
+  const auto r = hn::Sub(clamped, hn::Sub(rounded, magic));
+  auto p = hn::Set(f, 1.534581203e-4f);
+  p = hn::MulAdd(p, r, hn::Set(f, 1.339993136e-3f));
+  p = hn::MulAdd(p, r, hn::Set(f, 9.618488958e-3f));
+  p = hn::MulAdd(p, r, hn::Set(f, 5.550328777e-2f));
+  p = hn::MulAdd(p, r, hn::Set(f, 2.402264689e-1f));
+  p = hn::MulAdd(p, r, hn::Set(f, 6.931472057e-1f));
+  p = hn::MulAdd(p, r, hn::Set(f, 1.0f));
+  const auto scale = hn::ShiftLeft<23>(hn::BitCast(U(), rounded));
+  const auto y = hn::BitCast(f, hn::Add(hn::BitCast(U(), p), scale));
+  return hn::IfThenElseZero(hn::Ge(x, hn::Set(f, -126.0f)), y);
+}
+
+/// log2(x) for one register, x a positive normal number.
+HWY_INLINE FVec log2_reg(FVec x) {
+  const F f;
+  const hn::RebindToSigned<F> i;
+  // x = m 2^e with m in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) makes the exponent field e.
+  const auto bits = hn::BitCast(i, x);
+  const auto offset = hn::Sub(bits, hn::Set(i, 0x3f3504f3));
+  const auto e = hn::ConvertTo(f, hn::ShiftRight<23>(offset));
+  const auto m = hn::BitCast(f, hn::Add(hn::And(offset, hn::Set(i, 0x007fffff)), hn::Set(i, 0x3f3504f3)));
+  const auto one = hn::Set(f, 1.0f);
+  const auto s = hn::Div(hn::Sub(m, one), hn::Add(m, one));  // log m = 2 (s + s^3/3 + s^5/5 + ...)
+  const auto z = hn::Mul(s, s);
+  auto p = hn::Set(f, 1.0f / 9);
+  p = hn::MulAdd(p, z, hn::Set(f, 1.0f / 7));
+  p = hn::MulAdd(p, z, hn::Set(f, 1.0f / 5));
+  p = hn::MulAdd(p, z, hn::Set(f, 1.0f / 3));
+  p = hn::MulAdd(p, z, one);
+  return hn::MulAdd(hn::Mul(s, hn::Set(f, 2.885390082f)), p, e);  // 2 / ln 2
+}
+
+/// tanh for one register: a rational approximation on [-7.9, 7.9], 1 beyond.
+HWY_INLINE FVec tanh_reg(FVec x) {
+  const F f;
+  x = hn::Min(hn::Max(x, hn::Set(f, -7.90531110763549805f)), hn::Set(f, 7.90531110763549805f));
+  const auto z = hn::Mul(x, x);
+  auto p = hn::Set(f, -2.76076847742355e-16f);
+  p = hn::MulAdd(p, z, hn::Set(f, 2.00018790482477e-13f));
+  p = hn::MulAdd(p, z, hn::Set(f, -8.60467152213735e-11f));
+  p = hn::MulAdd(p, z, hn::Set(f, 5.12229709037114e-08f));
+  p = hn::MulAdd(p, z, hn::Set(f, 1.48572235717979e-05f));
+  p = hn::MulAdd(p, z, hn::Set(f, 6.37261928875436e-04f));
+  p = hn::MulAdd(p, z, hn::Set(f, 4.89352455891786e-03f));
+  auto q = hn::Set(f, 1.19825839466702e-06f);
+  q = hn::MulAdd(q, z, hn::Set(f, 1.18534705686654e-04f));
+  q = hn::MulAdd(q, z, hn::Set(f, 2.26843463243900e-03f));
+  q = hn::MulAdd(q, z, hn::Set(f, 4.89352518554385e-03f));
+  return hn::Div(hn::Mul(x, p), q);
+}
+
+/// erf for one register: a rational approximation on [-4, 4], 1 beyond.
+HWY_INLINE FVec erf_reg(FVec x) {
+  const F f;
+  x = hn::Min(hn::Max(x, hn::Set(f, -4.0f)), hn::Set(f, 4.0f));
+  const auto z = hn::Mul(x, x);
+  auto p = hn::Set(f, -2.72614225801306e-10f);
+  p = hn::MulAdd(p, z, hn::Set(f, 2.77068142495902e-08f));
+  p = hn::MulAdd(p, z, hn::Set(f, -2.10102402082508e-06f));
+  p = hn::MulAdd(p, z, hn::Set(f, -5.69250639462346e-05f));
+  p = hn::MulAdd(p, z, hn::Set(f, -7.34990630326855e-04f));
+  p = hn::MulAdd(p, z, hn::Set(f, -2.95459980854025e-03f));
+  p = hn::MulAdd(p, z, hn::Set(f, -1.60960333262415e-02f));
+  auto q = hn::Set(f, -1.45660718464996e-05f);
+  q = hn::MulAdd(q, z, hn::Set(f, -2.13374055278905e-04f));
+  q = hn::MulAdd(q, z, hn::Set(f, -1.68282697438203e-03f));
+  q = hn::MulAdd(q, z, hn::Set(f, -7.37332916720468e-03f));
+  q = hn::MulAdd(q, z, hn::Set(f, -1.42647390514189e-02f));
+  return hn::Div(hn::Mul(x, p), q);
+}
+
+#define ATTUNE_PACK_1(name, vector, scalar)             \
+  HWY_INLINE Pack<float> name(const Pack<float>& a) {   \
+    return each([&](int i) HWY_ATTR {                   \
+      const FVec x = a.r[i];                            \
+      return vector;                                    \
+    });                                                 \
+  }                                                     \
+  HWY_INLINE Pack<double> name(const Pack<double>& a) { \
+    return each64([&](int i) {                          \
+      const double x = a.r[i];                          \
+      return scalar;                                    \
+    });                                                 \
+  }
+ATTUNE_PACK_1(exp2, exp2_reg(x), std::exp2(x))
+ATTUNE_PACK_1(exp, exp2_reg(hn::Mul(x, hn::Set(F(), 1.44269504089f))), std::exp(x))
+ATTUNE_PACK_1(log2, log2_reg(x), std::log2(x))
+ATTUNE_PACK_1(log, hn::Mul(log2_reg(x), hn::Set(F(), 0.69314718056f)), std::log(x))
+ATTUNE_PACK_1(tanh, tanh_reg(x), std::tanh(x))
+ATTUNE_PACK_1(erf, erf_reg(x), std::erf(x))
+#undef ATTUNE_PACK_1
+template <class T>
+HWY_INLINE Pack<T> sigmoid(const Pack<T>& x) {
+  return splat(T{1}) / (splat(T{1}) + exp(zero<T>() - x));
+}
+
+/// The same for one number, by the same code.
+HWY_INLINE float log2_of(float x) { return hn::GetLane(log2_reg(hn::Set(F(), x))); }
+
+KERNELS_END
+
+#endif

@@ -1,0 +1,207 @@
+// The register tile every matrix product is made of: up to 6 rows times up to four registers of columns.
+//
+//   C[i, j] (+)= sum over p of A[i, p] B[p, j]
+//
+// Each output is one chain of fused multiply-adds over p in ascending order, starting from 0 or from what C holds. So
+// an output's bits depend on its row of A and its column of B alone: not on its neighbours, the tile, the blocking of k
+// (the chain goes on through memory) or the vector width. Include after kernels/simd.h; compiled once per instruction
+// set.
+#if defined(ATTUNE_TILE_PER_TARGET) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTUNE_TILE_PER_TARGET
+#undef ATTUNE_TILE_PER_TARGET
+#else
+#define ATTUNE_TILE_PER_TARGET
+#endif
+
+KERNELS_BEGIN
+
+inline constexpr int kTileRows = 6;
+#if HWY_TARGET == HWY_SCALAR
+inline constexpr int kTileLanes = 16, kTileRegs = 1, kRowPanels = 1;  // plain loops over sixteen columns
+#else
+inline constexpr int kTileLanes = kLanes;
+inline constexpr int kTileRegs = kLanes == 8 ? 2 : 4;    // 12 or 24 accumulators, the rest for A and B
+inline constexpr int kRowPanels = kLanes == 16 ? 2 : 4;  // panels at once when A has a single row
+#endif
+inline constexpr int kPanel = kTileRegs * kTileLanes;  // columns of one panel of a packed B: 64 on AVX-512, else 16
+
+#if HWY_TARGET == HWY_SCALAR
+
+template <int R, int V, bool kTransA>
+void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b, int64_t b_stride,
+          float* HWY_RESTRICT c, int64_t c_stride, bool add) {
+  float acc[R][kPanel] = {};
+  for (int i = 0; i < R && add; ++i)
+    for (int j = 0; j < kPanel; ++j) acc[i][j] = c[i * c_stride + j];
+  for (int64_t p = 0; p < k; ++p, b += b_stride)
+    for (int i = 0; i < R; ++i) {
+      const float x = kTransA ? a[p * a_stride + i] : a[i * a_stride + p];
+      for (int j = 0; j < kPanel; ++j) acc[i][j] += x * b[j];
+    }
+  for (int i = 0; i < R; ++i)
+    for (int j = 0; j < kPanel; ++j) c[i * c_stride + j] = acc[i][j];
+}
+
+HWY_INLINE void row_tile(int64_t k, const float* a, const float* b, int64_t, float* c, bool add) {
+  tile<1, 1, false>(k, a, 0, b, kPanel, c, 0, add);
+}
+
+HWY_INLINE void transpose(const float* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
+                          float* HWY_RESTRICT to, int64_t to_stride) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+}
+
+#else
+
+/// One tile. A[i, p] is a[i * a_stride + p], or with kTransA a[p * a_stride + i]; rows of B and C lie b_stride and
+/// c_stride apart and V whole registers of them are read and written.
+template <int R, int V, bool kTransA>
+HWY_NOINLINE void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride, const float* HWY_RESTRICT b,
+                       int64_t b_stride, float* HWY_RESTRICT c, int64_t c_stride, bool add) {
+  const F f;
+  FVec acc[R][V];
+  {
+    const float* from = c;
+#pragma GCC unroll 6
+    for (int i = 0; i < R; ++i) {
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) acc[i][v] = add ? hn::LoadU(f, from + v * kLanes) : hn::Zero(f);
+      from += c_stride;
+    }
+  }
+  const auto step = [&](const float* ap, const float* bp) HWY_ATTR {
+    FVec row[V];
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) row[v] = hn::LoadU(f, bp + v * kLanes);
+#pragma GCC unroll 6
+    for (int i = 0; i < R; ++i) {
+      const FVec x = hn::Set(f, kTransA ? ap[i] : ap[i * a_stride]);
+#pragma GCC unroll 4
+      for (int v = 0; v < V; ++v) acc[i][v] = hn::MulAdd(x, row[v], acc[i][v]);
+    }
+  };
+  const int64_t next = kTransA ? a_stride : 1;
+  int64_t p = 0;
+  for (; p + 4 <= k; p += 4) {
+    step(a, b);
+    step(a + next, b + b_stride);
+    step(a + 2 * next, b + 2 * b_stride);
+    step(a + 3 * next, b + 3 * b_stride);
+    a += 4 * next;
+    b += 4 * b_stride;
+  }
+  for (; p < k; ++p) {
+    step(a, b);
+    a += next;
+    b += b_stride;
+  }
+#pragma GCC unroll 6
+  for (int i = 0; i < R; ++i) {
+#pragma GCC unroll 4
+    for (int v = 0; v < V; ++v) hn::StoreU(acc[i][v], f, c + v * kLanes);
+    c += c_stride;
+  }
+}
+
+/// A single row of A against kRowPanels whole panels that lie panel_stride apart: enough chains to hide the latency.
+HWY_INLINE void row_tile(int64_t k, const float* HWY_RESTRICT a, const float* HWY_RESTRICT b, int64_t panel_stride,
+                         float* HWY_RESTRICT c, bool add) {
+  const F f;
+  FVec acc[kRowPanels][kTileRegs];
+#pragma GCC unroll 4
+  for (int q = 0; q < kRowPanels; ++q)
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileRegs; ++v) acc[q][v] = add ? hn::LoadU(f, c + q * kPanel + v * kLanes) : hn::Zero(f);
+  for (int64_t p = 0; p < k; ++p) {
+    const FVec x = hn::Set(f, a[p]);
+#pragma GCC unroll 4
+    for (int q = 0; q < kRowPanels; ++q)
+#pragma GCC unroll 4
+      for (int v = 0; v < kTileRegs; ++v)
+        acc[q][v] = hn::MulAdd(x, hn::LoadU(f, b + q * panel_stride + v * kLanes), acc[q][v]);
+    b += kPanel;
+  }
+#pragma GCC unroll 4
+  for (int q = 0; q < kRowPanels; ++q)
+#pragma GCC unroll 4
+    for (int v = 0; v < kTileRegs; ++v) hn::StoreU(acc[q][v], f, c + q * kPanel + v * kLanes);
+}
+
+/// to[c, r] = from[r, c] for a rows x cols matrix, in 4 x 4 blocks.
+HWY_INLINE void transpose(const float* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
+                          float* HWY_RESTRICT to, int64_t to_stride) {
+  const hn::FixedTag<float, 4> f4;
+  const hn::FixedTag<uint64_t, 2> u2;
+  int64_t r = 0;
+  for (; r + 4 <= rows; r += 4) {
+    const float* s = from + r * from_stride;
+    int64_t c = 0;
+    for (; c + 4 <= cols; c += 4) {
+      const auto a = hn::LoadU(f4, s + c), b = hn::LoadU(f4, s + from_stride + c);
+      const auto d = hn::LoadU(f4, s + 2 * from_stride + c), e = hn::LoadU(f4, s + 3 * from_stride + c);
+      const auto ab0 = hn::BitCast(u2, hn::InterleaveLower(f4, a, b)),
+                 ab1 = hn::BitCast(u2, hn::InterleaveUpper(f4, a, b));
+      const auto de0 = hn::BitCast(u2, hn::InterleaveLower(f4, d, e)),
+                 de1 = hn::BitCast(u2, hn::InterleaveUpper(f4, d, e));
+      float* t = to + c * to_stride + r;
+      hn::StoreU(hn::BitCast(f4, hn::InterleaveLower(u2, ab0, de0)), f4, t);
+      hn::StoreU(hn::BitCast(f4, hn::InterleaveUpper(u2, ab0, de0)), f4, t + to_stride);
+      hn::StoreU(hn::BitCast(f4, hn::InterleaveLower(u2, ab1, de1)), f4, t + 2 * to_stride);
+      hn::StoreU(hn::BitCast(f4, hn::InterleaveUpper(u2, ab1, de1)), f4, t + 3 * to_stride);
+    }
+    for (; c < cols; ++c)
+      for (int64_t i = 0; i < 4; ++i) to[c * to_stride + r + i] = s[i * from_stride + c];
+  }
+  for (; r < rows; ++r)
+    for (int64_t c = 0; c < cols; ++c) to[c * to_stride + r] = from[r * from_stride + c];
+}
+
+#endif
+
+using TileFn = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, bool);
+
+template <bool kTransA>
+HWY_INLINE TileFn tile_for(int rows, int regs) {
+#define ATTUNE_TILE_ROW(R)                                                                                     \
+  {                                                                                                            \
+    tile<R, 1, kTransA>, tile<R, (kTileRegs > 1 ? 2 : 1), kTransA>, tile<R, (kTileRegs > 2 ? 3 : 1), kTransA>, \
+        tile<R, (kTileRegs > 2 ? 4 : 1), kTransA>                                                              \
+  }
+  static constexpr TileFn table[kTileRows][4] = {ATTUNE_TILE_ROW(1), ATTUNE_TILE_ROW(2), ATTUNE_TILE_ROW(3),
+                                                 ATTUNE_TILE_ROW(4), ATTUNE_TILE_ROW(5), ATTUNE_TILE_ROW(6)};
+#undef ATTUNE_TILE_ROW
+  return table[rows - 1][regs - 1];
+}
+
+/// A whole product of small matrices in cache, over tiles. B and C must be readable and writable up to the next
+/// multiple of kTileLanes columns.
+struct Block {
+  int64_t m, n, k;
+  const float* a;
+  int64_t a_stride;
+  const float* b;
+  int64_t b_stride;
+  float* c;
+  int64_t c_stride;
+};
+template <bool kTransA>
+HWY_INLINE void block_product(const Block& x, bool add) {
+  for (int64_t j = 0; j < x.n; j += kPanel) {
+    const int64_t left = x.n - j;
+    const int regs = left >= kPanel ? kTileRegs : static_cast<int>((left + kTileLanes - 1) / kTileLanes);
+    const TileFn whole = tile_for<kTransA>(kTileRows, regs);
+    int64_t i = 0;
+    for (; i + kTileRows <= x.m; i += kTileRows)
+      whole(x.k, kTransA ? x.a + i : x.a + i * x.a_stride, x.a_stride, x.b + j, x.b_stride, x.c + i * x.c_stride + j,
+            x.c_stride, add);
+    if (i < x.m)
+      tile_for<kTransA>(static_cast<int>(x.m - i), regs)(x.k, kTransA ? x.a + i : x.a + i * x.a_stride, x.a_stride,
+                                                         x.b + j, x.b_stride, x.c + i * x.c_stride + j, x.c_stride,
+                                                         add);
+  }
+}
+
+KERNELS_END
+
+#endif
