@@ -8,6 +8,7 @@
 #endif
 
 #include "kernels/activation.h"
+#include "kernels/math.h"
 
 KERNELS_BEGIN
 

@@ -48,7 +48,7 @@ class DropoutRow {
     h = hn::Xor(h, hn::ShiftRight<16>(h));
     h = column & 16 ? hn::ShiftRight<16>(h) : hn::And(h, hn::Set(u, 0xffffu));
     // both sides are below 2^17, so the signed comparison is the unsigned one
-    return hn::RebindMask(F(), hn::Ge(hn::BitCast(s, h), hn::Set(s, static_cast<int32_t>(threshold_))));
+    return hn::RebindMask(F(), hn::Gt(hn::BitCast(s, h), hn::Set(s, static_cast<int32_t>(threshold_) - 1)));
   }
 
   uint32_t threshold_;

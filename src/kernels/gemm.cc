@@ -8,10 +8,9 @@
 #include "base/error.h"
 
 #define KERNELS_FILE "kernels/gemm.cc"
-#include "kernels/simd.h"
-// after simd.h, once per instruction set
+#include "kernels/simd.h"  // first: what follows is compiled once per instruction set
+
 #include "kernels/activation_math.h"
-#include "kernels/math.h"
 #include "kernels/tile.h"
 
 #ifndef ATTUNE_GEMM_ONCE
@@ -22,6 +21,7 @@ namespace {
 constexpr int64_t kBlockRows = 240;   // rows of A at a time
 constexpr int64_t kBlockDepth = 512;  // k at a time
 constexpr int64_t kBlockCols = 512;   // columns of B packed at a time
+constexpr int64_t kPackRows = 16;     // rows read at a time while packing
 
 /// Packing space of one thread, taken once and kept.
 struct PackSpace {
@@ -47,35 +47,40 @@ KERNELS_BEGIN
 
 int panel_width() { return kPanel; }
 
-/// One panel: columns [j, j + cols) of rows [p, p + depth) of B, padded with zeros to the panel's width.
-void pack_panel(const float* b, int64_t stride, bool transposed, int64_t depth, int64_t cols, float* HWY_RESTRICT to) {
-  if (transposed) {
-    transpose(b, stride, cols, depth, to, kPanel);
-    if (cols < kPanel)
-      for (int64_t p = 0; p < depth; ++p) std::fill(to + p * kPanel + cols, to + (p + 1) * kPanel, 0.0f);
+/// Rows [0, depth) of columns [0, cols) of B as panels, the last one padded. Panels lie `panel_stride`
+/// apart.
+void pack_panels(const Gemm& g, const float* b, int64_t depth, int64_t cols, float* to, int64_t panel_stride) {
+  if (g.b_transposed) {
+    for (int64_t j = 0; j < cols; j += kPanel, to += panel_stride)
+      transpose(b + j * g.b_stride, g.b_stride, std::min<int64_t>(kPanel, cols - j), depth, to, kPanel);
     return;
   }
-  const int64_t whole = cols / 16 * 16;
-  for (int64_t p = 0; p < depth; ++p) {
-    const float* s = b + p * stride;
-    float* t = to + p * kPanel;
-    int64_t j = 0;
-    for (; j < whole; j += 16) store(load(s + j), t + j);
-    for (; j < kPanel; j += 16) store(j < cols ? load_n(s + j, cols - j) : zero<float>(), t + j);
-  }
+  // A few rows at a time over all panels: B is read along its rows.
+  for (int64_t p0 = 0; p0 < depth; p0 += kPackRows)
+    for (int64_t j = 0; j < cols; j += kPanel) {
+      float* t = to + j / kPanel * panel_stride + p0 * kPanel;
+      for (int64_t p = p0; p < std::min(depth, p0 + kPackRows); ++p, t += kPanel) {
+        const float* s = b + p * g.b_stride + j;
+        if (cols - j >= kPanel)
+          for (int64_t q = 0; q < kPanel; q += 16) store(load(s + q), t + q);
+        else
+          for (int64_t q = 0; q < kPanel; q += 16)
+            store(load_n(s + q, std::clamp<int64_t>(cols - j - q, 0, 16)), t + q);
+      }
+    }
 }
 
-/// Six columns of a transposed A side by side: [p][6].
-void pack_rows(const float* a, int64_t stride, int64_t depth, int64_t rows, float* HWY_RESTRICT to) {
-  for (int64_t i = 0; i < rows; i += kTileRows) {
-    const int64_t r = std::min<int64_t>(kTileRows, rows - i);
-    const float* s = a + i;
-    if (r == kTileRows) {
-      for (int64_t p = 0; p < depth; ++p, s += stride, to += kTileRows) std::memcpy(to, s, kTileRows * sizeof(float));
-    } else {
-      for (int64_t p = 0; p < depth; ++p, s += stride, to += kTileRows)
-        for (int64_t q = 0; q < r; ++q) to[q] = s[q];
+/// The columns of a transposed A in groups of six: [group][p][6], again a few rows of its memory at a time.
+void pack_rows(const float* a, int64_t stride, int64_t depth, int64_t rows, float* to) {
+  const int64_t whole = rows / kTileRows * kTileRows;
+  for (int64_t p0 = 0; p0 < depth; p0 += kPackRows) {
+    const int64_t pend = std::min(depth, p0 + kPackRows);
+    for (int64_t i = 0; i < whole; i += kTileRows) {
+      float* t = to + i * depth + p0 * kTileRows;
+      for (int64_t p = p0; p < pend; ++p, t += kTileRows) std::memcpy(t, a + p * stride + i, kTileRows * sizeof(float));
     }
+    for (int64_t p = p0; p < pend; ++p)
+      for (int64_t i = whole; i < rows; ++i) to[whole * depth + p * kTileRows + i - whole] = a[p * stride + i];
   }
 }
 
@@ -136,9 +141,8 @@ void product(const Gemm& g, Range rows, Range cols) {
       const int64_t depth = std::min(kBlockDepth, g.k - p);
       const bool add = g.add || p > 0, last = p + kBlockDepth >= g.k;
       if (!g.packed)
-        for (int64_t j = jc; j < jend; j += kPanel)
-          pack_panel(g.b_transposed ? g.b + j * g.b_stride + p : g.b + p * g.b_stride + j, g.b_stride, g.b_transposed,
-                     depth, std::min<int64_t>(kPanel, jend - j), space.b.get() + (j - jc) * depth);
+        pack_panels(g, g.b_transposed ? g.b + jc * g.b_stride + p : g.b + p * g.b_stride + jc, depth, jend - jc,
+                    space.b.get(), depth * kPanel);
       const auto panel_at = [&](int64_t j) {
         return g.packed ? g.packed->data + j * g.k + p * kPanel : space.b.get() + (j - jc) * depth;
       };
@@ -183,11 +187,12 @@ void gemm(const Gemm& g, ThreadPool* pool) {
   });
 }
 
-void pack(const float* b, int64_t stride, bool transposed, int64_t k, int64_t n, float* to, ThreadPool* pool) {
-  parallel_for(pool, ceil_div(n, kPanel), [&](int64_t block, int) {
-    const int64_t j = block * kPanel;
-    pack_panel(transposed ? b + j * stride : b + j, stride, transposed, k, std::min<int64_t>(kPanel, n - j),
-               to + j * k);
+void pack(const Gemm& g, float* to, ThreadPool* pool) {
+  constexpr int64_t at_once = 8 * kPanel;
+  parallel_for(pool, ceil_div(g.n, at_once), [&](int64_t block, int) {
+    const int64_t j = block * at_once;
+    pack_panels(g, g.b_transposed ? g.b + j * g.b_stride : g.b + j, g.k, std::min(at_once, g.n - j), to + j * g.k,
+                g.k * kPanel);
   });
 }
 
@@ -225,7 +230,13 @@ int64_t packed_floats(int64_t k, int64_t n) {
 
 PackedMatrix pack(const float* b, int64_t b_stride, bool b_transposed, int64_t k, int64_t n, float* to,
                   ThreadPool* pool) {
-  KERNEL_CALL(pack)(b, b_stride, b_transposed, k, n, to, pool);
+  Gemm g;
+  g.n = n;
+  g.k = k;
+  g.b = b;
+  g.b_stride = b_stride;
+  g.b_transposed = b_transposed;
+  KERNEL_CALL(pack)(g, to, pool);
   return {to, k, n, HWY_DYNAMIC_DISPATCH(panel_width)()};
 }
 

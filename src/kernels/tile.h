@@ -13,6 +13,8 @@
 #define ATTUNE_TILE_PER_TARGET
 #endif
 
+#include <algorithm>
+
 KERNELS_BEGIN
 
 inline constexpr int kTileRows = 6;
@@ -46,13 +48,22 @@ HWY_INLINE void row_tile(int64_t k, const float* a, const float* b, int64_t, flo
   tile<1, 1, false>(k, a, 0, b, kPanel, c, 0, add);
 }
 
-HWY_INLINE void transpose(const float* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
-                          float* HWY_RESTRICT to, int64_t to_stride) {
-  for (int64_t r = 0; r < rows; ++r)
-    for (int64_t c = 0; c < cols; ++c) to[c * to_stride + r] = from[r * from_stride + c];
-}
-
 #else
+
+/// Four numbers at column c of each of rows i, i + 4, i + 8, ...
+HWY_INLINE FVec load_blocks(const float* const* row, int i, int64_t c) {
+  const hn::FixedTag<float, 4> f4;
+#if HWY_MAX_BYTES >= 64
+  const hn::FixedTag<float, 8> f8;
+  const auto low = hn::Combine(f8, hn::LoadU(f4, row[i + 4] + c), hn::LoadU(f4, row[i] + c));
+  const auto high = hn::Combine(f8, hn::LoadU(f4, row[i + 12] + c), hn::LoadU(f4, row[i + 8] + c));
+  return hn::Combine(F(), high, low);
+#elif HWY_MAX_BYTES >= 32
+  return hn::Combine(F(), hn::LoadU(f4, row[i + 4] + c), hn::LoadU(f4, row[i] + c));
+#else
+  return hn::LoadU(f4, row[i] + c);
+#endif
+}
 
 /// One tile. A[i, p] is a[i * a_stride + p], or with kTransA a[p * a_stride + i]; rows of B and C lie b_stride and
 /// c_stride apart and V whole registers of them are read and written.
@@ -128,36 +139,39 @@ HWY_INLINE void row_tile(int64_t k, const float* HWY_RESTRICT a, const float* HW
     for (int v = 0; v < kTileRegs; ++v) hn::StoreU(acc[q][v], f, c + q * kPanel + v * kLanes);
 }
 
-/// to[c, r] = from[r, c] for a rows x cols matrix, in 4 x 4 blocks.
+#endif
+
+/// to[c, r] = from[r, c] for a rows x cols matrix. Rows of `to` are written up to the next multiple of kTileLanes; what
+/// lies beyond `rows` there are copies of the last row.
 HWY_INLINE void transpose(const float* HWY_RESTRICT from, int64_t from_stride, int64_t rows, int64_t cols,
                           float* HWY_RESTRICT to, int64_t to_stride) {
-  const hn::FixedTag<float, 4> f4;
-  const hn::FixedTag<uint64_t, 2> u2;
-  int64_t r = 0;
-  for (; r + 4 <= rows; r += 4) {
-    const float* s = from + r * from_stride;
+  for (int64_t r0 = 0; r0 < rows; r0 += kTileLanes) {
+    const float* row[kTileLanes];
+    for (int i = 0; i < kTileLanes; ++i) row[i] = from + std::min(r0 + i, rows - 1) * from_stride;
     int64_t c = 0;
+#if HWY_TARGET != HWY_SCALAR
+    // Four columns of kLanes rows: register i holds rows i, i + 4, i + 8 ...; a 4 x 4 transpose inside each 128-bit
+    // block then brings the rows in order.
+    const F f;
+    const hn::RepartitionToWide<U> wide;
     for (; c + 4 <= cols; c += 4) {
-      const auto a = hn::LoadU(f4, s + c), b = hn::LoadU(f4, s + from_stride + c);
-      const auto d = hn::LoadU(f4, s + 2 * from_stride + c), e = hn::LoadU(f4, s + 3 * from_stride + c);
-      const auto ab0 = hn::BitCast(u2, hn::InterleaveLower(f4, a, b)),
-                 ab1 = hn::BitCast(u2, hn::InterleaveUpper(f4, a, b));
-      const auto de0 = hn::BitCast(u2, hn::InterleaveLower(f4, d, e)),
-                 de1 = hn::BitCast(u2, hn::InterleaveUpper(f4, d, e));
-      float* t = to + c * to_stride + r;
-      hn::StoreU(hn::BitCast(f4, hn::InterleaveLower(u2, ab0, de0)), f4, t);
-      hn::StoreU(hn::BitCast(f4, hn::InterleaveUpper(u2, ab0, de0)), f4, t + to_stride);
-      hn::StoreU(hn::BitCast(f4, hn::InterleaveLower(u2, ab1, de1)), f4, t + 2 * to_stride);
-      hn::StoreU(hn::BitCast(f4, hn::InterleaveUpper(u2, ab1, de1)), f4, t + 3 * to_stride);
+      const FVec a = load_blocks(row, 0, c), b = load_blocks(row, 1, c);
+      const FVec d = load_blocks(row, 2, c), e = load_blocks(row, 3, c);
+      const auto ab0 = hn::BitCast(wide, hn::InterleaveLower(f, a, b)),
+                 ab1 = hn::BitCast(wide, hn::InterleaveUpper(f, a, b));
+      const auto de0 = hn::BitCast(wide, hn::InterleaveLower(f, d, e)),
+                 de1 = hn::BitCast(wide, hn::InterleaveUpper(f, d, e));
+      float* t = to + c * to_stride + r0;
+      hn::StoreU(hn::BitCast(f, hn::InterleaveLower(wide, ab0, de0)), f, t);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(wide, ab0, de0)), f, t + to_stride);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveLower(wide, ab1, de1)), f, t + 2 * to_stride);
+      hn::StoreU(hn::BitCast(f, hn::InterleaveUpper(wide, ab1, de1)), f, t + 3 * to_stride);
     }
-    for (; c < cols; ++c)
-      for (int64_t i = 0; i < 4; ++i) to[c * to_stride + r + i] = s[i * from_stride + c];
-  }
-  for (; r < rows; ++r)
-    for (int64_t c = 0; c < cols; ++c) to[c * to_stride + r] = from[r * from_stride + c];
-}
-
 #endif
+    for (; c < cols; ++c)
+      for (int i = 0; i < kTileLanes; ++i) to[c * to_stride + r0 + i] = row[i][c];
+  }
+}
 
 using TileFn = void (*)(int64_t, const float*, int64_t, const float*, int64_t, float*, int64_t, bool);
 

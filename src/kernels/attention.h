@@ -1,0 +1,116 @@
+// Fused scaled dot-product attention over packed sequences: scores, mask, softmax, dropout and weighted sum in tiles.
+// The matrix of weights never exists; only the logarithm of each row's sum is kept, and the backward pass computes
+// tiles anew.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+
+#include "base/random.h"
+#include "base/thread_pool.h"
+#include "tensor/segments.h"
+
+namespace attune {
+
+/// Which keys a query sees, as bounds on the inner loop: never a tensor. Query i of n stands at place i + (m - n) among
+/// its m keys: for self-attention that is i; with remembered keys in front, the ends are aligned.
+struct Mask {
+  bool causal = false;              // no key after the query's own place
+  int64_t before = -1, after = -1;  // how far it sees to each side; -1: all the way
+  const int32_t* prefix = nullptr;  // per segment: the first so many keys are seen by every query
+
+  static Mask none() { return {}; }
+  static Mask past() { return {.causal = true}; }
+  /// Causal: the last `width` places including its own. Otherwise width / 2 on each side and its own.
+  static Mask band(int64_t width, bool causal) {
+    return causal ? Mask{.causal = true, .before = width - 1} : Mask{.before = width / 2, .after = width / 2};
+  }
+  static Mask past_with_prefix(const int32_t* lengths) { return {.causal = true, .prefix = lengths}; }
+
+  struct Range {
+    int64_t from, to;
+  };
+  Range keys_of(int64_t query, int64_t queries, int64_t keys, int64_t segment) const {
+    const int64_t place = query + keys - queries;
+    Range r{before < 0 ? 0 : place - before, causal ? place + 1 : after < 0 ? keys : place + after + 1};
+    if (prefix) r = {0, std::max<int64_t>(r.to, prefix[segment])};
+    r.to = std::clamp<int64_t>(r.to, 0, keys);
+    r.from = std::clamp<int64_t>(r.from, 0, r.to);
+    return r;
+  }
+};
+
+/// A rectangle of scores: queries [query, query + rows) by keys [key, key + cols) of one segment and head.
+struct ScoreTile {
+  int64_t segment, head;
+  int64_t queries, keys;  // the segment's lengths
+  int64_t query, key, rows, cols;
+  int64_t stride;  // between rows of the tile's scores
+  const float* q;  // the queries' vectors, q_stride apart, `dim` long
+  int64_t q_stride, dim;
+};
+
+/// The seam for relative positions (Shaw, Music Transformer, Transformer-XL, T5, ALiBi): sees every tile of scores
+/// before the softmax, and its gradient on the way back. Tiles come in a fixed order.
+class TileHook {
+ public:
+  virtual ~TileHook() = default;
+  /// Adds to the tile's scores (already scaled).
+  virtual void scores(const ScoreTile& tile, float* s) const = 0;
+  /// Takes the gradient of the scores; adds to dq (rows dq_stride apart) what flows into the queries. Its own gradients
+  /// go where it keeps them.
+  virtual void scores_backward(const ScoreTile& tile, const float* ds, float* dq, int64_t dq_stride) const = 0;
+  /// Adds a value-side term: out[r] += sum over c of weights[r, c] times something of its own.
+  virtual void values(const ScoreTile&, const float* /*weights*/, float* /*out*/, int64_t /*out_stride*/) const {}
+  /// The same on the way back: adds to dweights what flows into the weights ...
+  virtual void values_backward(const ScoreTile&, const float* /*dout*/, int64_t /*dout_stride*/,
+                               float* /*dweights*/) const {}
+  /// ... and, given the weights (dropped out and normalised), takes the gradient of its own term.
+  virtual void values_gradient(const ScoreTile&, const float* /*weights*/, const float* /*dout*/,
+                               int64_t /*dout_stride*/) const {}
+};
+
+namespace kernels {
+
+/// What forward and backward share. Rows of head h are columns [h * dim, (h + 1) * dim) of q; query heads share
+/// key-value heads in runs of heads / heads_kv.
+struct AttentionShape {
+  const Segments* queries = nullptr;
+  const Segments* keys = nullptr;
+  int64_t heads = 1, heads_kv = 1, dim = 0;
+  float scale = 1;
+  Mask mask;
+  Dropout dropout;
+  const TileHook* hook = nullptr;
+};
+
+struct Rows {
+  float* data = nullptr;
+  int64_t stride = 0;
+};
+
+struct AttentionForward {
+  AttentionShape shape;
+  Rows q, k, v, out;
+  float* log_sum = nullptr;  // [heads, query rows]: log2 of each row's sum of exponentials
+  void* scratch = nullptr;   // attention_scratch bytes
+};
+void attention_forward(const AttentionForward& a, ThreadPool* pool);
+
+struct AttentionBackward {
+  AttentionShape shape;
+  Rows q, k, v, out, dout;
+  const float* log_sum = nullptr;
+  Rows dq, dk, dv;  // any may be absent (data == nullptr)
+  bool add_dq = false, add_dk = false, add_dv = false;
+  void* scratch = nullptr;
+};
+void attention_backward(const AttentionBackward& a, ThreadPool* pool);
+
+/// Bytes of scratch: linear in the longest sequence, times the workers.
+int64_t attention_scratch(const AttentionShape& shape, int workers, bool backward);
+
+/// The weights themselves, for people to look at: one head of one segment into w[queries, keys]. Plain and slow.
+void attention_weights(const AttentionShape& shape, Rows q, Rows k, int64_t segment, int64_t head, float* w);
+
+}  // namespace kernels
+}  // namespace attune

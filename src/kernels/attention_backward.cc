@@ -1,0 +1,229 @@
+// The backward pass of attention: five products a tile, everything else recomputed from Q, K, V and the kept log-sums.
+//
+//   P = exp2(S factor - log_sum)      dV += P~^T dO       dP = dO V^T, masked and scaled like P~ = dropout(P)
+//   D = rowsum(dO * O)                dS = P (dP - D)     dQ += scale dS K       dK += scale dS^T Q
+#include <cmath>
+
+#include "kernels/attention.h"
+
+#define KERNELS_FILE "kernels/attention_backward.cc"
+#include "kernels/simd.h"  // first: what follows is compiled once per instruction set
+
+#include "kernels/attention_tiles.h"
+#include "kernels/dropout.h"
+#include "kernels/math.h"
+#include "kernels/tile.h"
+
+KERNELS_BEGIN
+
+/// The part of the scratch one worker uses, and where the rows of the unit at hand lie: there or in place.
+struct BackwardSpace {
+  float *keys_t, *values_t, *scores, *dweights, *dots;
+  Rows keys;         // of the segment and key-value head
+  Rows q, dout, dq;  // of each query head of the group: rows [g * n, (g + 1) * n)
+  Rows dk, dv;       // of one key tile
+  bool add_dq = true, add_dk = true, add_dv = true;
+  static int64_t layout(const AttentionShape& x, float* base, BackwardSpace* s) {
+    const int64_t width = round16(x.dim), m = (x.keys->longest + kPanel - 1) / kPanel * kPanel;
+    const int64_t rows = x.queries->longest * (x.heads / x.heads_kv);
+    Take take{base};
+    BackwardSpace out{};
+    out.keys_t = take(m * x.dim);
+    out.values_t = take(m * x.dim);
+    out.scores = take(kQueryTile * kKeyTile);
+    out.dweights = take(kQueryTile * kKeyTile);
+    out.dots = take(rows);
+    out.keys = {take(m * width), width};
+    out.q = {take(rows * width), width};
+    out.dout = {take(rows * width), width};
+    out.dq = {take(rows * width), width};
+    out.dk = {take(kKeyTile * width), width};
+    out.dv = {take(kKeyTile * width), width};
+    if (s) *s = out;
+    return take.at - base;
+  }
+};
+
+/// From scores and dP of a tile: P~ (what dV needs) in place of the scores, dS in place of dP.
+void soften_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t row,
+                     const float* dots) {
+  const AttentionShape& x = a.shape;
+  const float factor = x.hook ? kLog2E : x.scale * kLog2E;
+  const float after = x.hook ? 1.0f : x.scale;  // with a hook the gradient of the scores is needed unscaled first
+  const float* log_sum = a.log_sum + tile.head * x.queries->rows() + row;
+  const int64_t padded = round16(tile.cols);
+  const Dropout dropout = dropout_of_head(x, tile.head);
+  for (int64_t r = 0; r < tile.rows; ++r) {
+    float* s = w.scores + r * kKeyTile;
+    float* ds = w.dweights + r * kKeyTile;
+    const auto shift = splat(-log_sum[r]), by = splat(factor), dot = splat(dots[r]), scale = splat(after);
+    if (dropout.on()) {
+      const DropoutRow keep(dropout, row + r);
+      for (int64_t c = 0; c < padded; c += 16) {
+        const auto p = exp2_weights(fma(load(s + c), by, shift));
+        store(keep.apply(p, tile.key + c), s + c);
+        store(p * (keep.apply(load(ds + c), tile.key + c) - dot) * scale, ds + c);
+      }
+    } else {
+      for (int64_t c = 0; c < padded; c += 16) {
+        const auto p = exp2_weights(fma(load(s + c), by, shift));
+        store(p, s + c);
+        store(p * (load(ds + c) - dot) * scale, ds + c);
+      }
+    }
+  }
+}
+
+/// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows. `g` is the head's place
+/// in its group.
+void tile_backward(const AttentionBackward& a, const BackwardSpace& w, ScoreTile tile, int64_t g, int64_t key0) {
+  const AttentionShape& x = a.shape;
+  const int64_t width = round16(x.dim), rows = tile.rows, padded = round16(tile.cols);
+  const int64_t at = g * tile.queries + tile.query, row = x.queries->begin(tile.segment) + tile.query;
+  const float *q = w.q.data + at * w.q.stride, *dout = w.dout.data + at * w.dout.stride;
+  float* dq = w.dq.data + at * w.dq.stride;
+  tile.q = q;
+  tile.q_stride = w.q.stride;
+  const Mask::Range cols{tile.key, tile.key + tile.cols};
+  panel_scores(q, w.q.stride, rows, x.dim, w.keys_t, cols, w.scores, kKeyTile);
+  panel_scores(dout, w.dout.stride, rows, x.dim, w.values_t, cols, w.dweights, kKeyTile);
+  if (x.hook) {
+    scale_tile(w.scores, rows, padded, x.scale);
+    x.hook->scores(tile, w.scores);
+    x.hook->values_backward(tile, dout, w.dout.stride, w.dweights);
+  }
+  hide_tile(x, tile, w.scores);
+  soften_backward(a, w, tile, row, w.dots + at);
+  if (x.hook) x.hook->values_gradient(tile, w.scores, dout, w.dout.stride);
+  if (x.hook) {  // the hook adds to dQ: first it, then the product
+    if (!w.add_dq)
+      for (int64_t r = 0; r < rows; ++r) std::fill(dq + r * w.dq.stride, dq + r * w.dq.stride + width, 0.0f);
+    x.hook->scores_backward(tile, w.dweights, dq, w.dq.stride);
+    scale_tile(w.dweights, rows, padded, x.scale);
+  }
+  const int64_t key = tile.key - key0;
+  block_product<true>(
+      {tile.cols, width, rows, w.scores, kKeyTile, dout, w.dout.stride, w.dv.data + key * w.dv.stride, w.dv.stride},
+      w.add_dv);
+  block_product<true>(
+      {tile.cols, width, rows, w.dweights, kKeyTile, q, w.q.stride, w.dk.data + key * w.dk.stride, w.dk.stride},
+      w.add_dk);
+  block_product<false>({rows, width, tile.cols, w.dweights, kKeyTile, w.keys.data + tile.key * w.keys.stride,
+                        w.keys.stride, dq, w.dq.stride},
+                       w.add_dq || x.hook);
+}
+
+/// Rows of scratch to their place among the gradients.
+void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, int64_t row, int64_t column, bool add) {
+  if (!to.data) return;
+  const int64_t width = round16(dim);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* out = to.data + (row + r) * to.stride + column;
+    for_packs(dim, [&](int64_t d, int64_t count) HWY_ATTR { put_at(load(from + r * width + d), out + d, count, add); });
+  }
+}
+
+/// dots[r] = the row's dO . O, for one head.
+void row_dots(const AttentionBackward& a, const Rows& dout, int64_t rows, int64_t row, int64_t column, float* dots) {
+  for (int64_t r = 0; r < rows; ++r) {
+    auto dot = zero<float>();
+    const float *out = a.out.data + (row + r) * a.out.stride + column, *d_out = dout.data + r * dout.stride;
+    for_packs(a.shape.dim, [&](int64_t d, int64_t count)
+                               HWY_ATTR { dot = fma(load_at(out + d, count), load_at(d_out + d, count), dot); });
+    dots[r] = sum(dot);
+  }
+}
+
+/// A short sequence: one tile a head, rows read and written in place.
+void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t segment, int64_t head_kv) {
+  const AttentionShape& x = a.shape;
+  const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
+  const int64_t row = x.queries->begin(segment), key_row = x.keys->begin(segment), column_kv = head_kv * x.dim;
+  w.keys = {a.k.data + key_row * a.k.stride + column_kv, a.k.stride};
+  w.dk = {a.dk.data + key_row * a.dk.stride + column_kv, a.dk.stride};
+  w.dv = {a.dv.data + key_row * a.dv.stride + column_kv, a.dv.stride};
+  pack_transposed(w.keys.data, w.keys.stride, m, x.dim, w.keys_t);
+  pack_transposed(a.v.data + key_row * a.v.stride + column_kv, a.v.stride, m, x.dim, w.values_t);
+  for (int64_t g = 0; g < group; ++g) {
+    const int64_t head = head_kv * group + g, column = head * x.dim;
+    w.q = {a.q.data + row * a.q.stride + column, a.q.stride};
+    w.dout = {a.dout.data + row * a.dout.stride + column, a.dout.stride};
+    w.dq = {a.dq.data + row * a.dq.stride + column, a.dq.stride};
+    w.add_dq = a.add_dq;
+    w.add_dk = a.add_dk || g > 0;
+    w.add_dv = a.add_dv || g > 0;
+    row_dots(a, w.dout, n, row, column, w.dots);
+    tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0);
+  }
+}
+
+/// One segment and key-value head: key tiles outside, the queries that see them inside.
+void unit_backward(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv) {
+  const AttentionShape& x = a.shape;
+  const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
+  const int64_t row = x.queries->begin(segment), key_row = x.keys->begin(segment), width = round16(x.dim);
+  const float *k = a.k.data + key_row * a.k.stride + head_kv * x.dim,
+              *v = a.v.data + key_row * a.v.stride + head_kv * x.dim;
+  pack_transposed(k, a.k.stride, m, x.dim, w.keys_t);
+  pack_transposed(v, a.v.stride, m, x.dim, w.values_t);
+  copy_dense(k, a.k.stride, m, x.dim, w.keys.data);
+  for (int64_t g = 0; g < group; ++g) {
+    const int64_t column = (head_kv * group + g) * x.dim;
+    copy_dense(a.q.data + row * a.q.stride + column, a.q.stride, n, x.dim, w.q.data + g * n * width);
+    copy_dense(a.dout.data + row * a.dout.stride + column, a.dout.stride, n, x.dim, w.dout.data + g * n * width);
+    row_dots(a, {w.dout.data + g * n * width, width}, n, row, column, w.dots + g * n);
+  }
+  std::fill(w.dq.data, w.dq.data + group * n * width, 0.0f);
+  const int64_t step = query_tile(x.mask, m);
+  for (int64_t key = 0; key < m; key += kKeyTile) {
+    const int64_t end = std::min(m, key + kKeyTile);
+    std::fill(w.dk.data, w.dk.data + (end - key) * width, 0.0f);
+    std::fill(w.dv.data, w.dv.data + (end - key) * width, 0.0f);
+    for (int64_t g = 0; g < group; ++g)
+      for (int64_t query = first_query_tile(x, segment, key, step); query < n; query += step) {
+        const int64_t rows = std::min(step, n - query);
+        const Mask::Range seen = keys_of_rows(x, segment, query, rows);
+        if (seen.from >= end) break;
+        const int64_t from = std::max(key, seen.from / 16 * 16), to = std::min(end, seen.to);
+        if (from >= to) continue;
+        tile_backward(a, w,
+                      {segment, head_kv * group + g, n, m, query, from, rows, to - from, kKeyTile, nullptr, 0, x.dim},
+                      g, key);
+      }
+    put_rows(w.dk.data, end - key, x.dim, a.dk, key_row + key, head_kv * x.dim, a.add_dk);
+    put_rows(w.dv.data, end - key, x.dim, a.dv, key_row + key, head_kv * x.dim, a.add_dv);
+  }
+  for (int64_t g = 0; g < group; ++g)
+    put_rows(w.dq.data + g * n * width, n, x.dim, a.dq, row, (head_kv * group + g) * x.dim, a.add_dq);
+}
+
+int64_t backward_floats(const AttentionShape& x) { return BackwardSpace::layout(x, nullptr, nullptr); }
+
+void attention_backward(const AttentionBackward& a, ThreadPool* pool) {
+  const AttentionShape& x = a.shape;
+  const int64_t each_worker = backward_floats(x);
+  // A hook gathers gradients of its own: its tiles must come in one order.
+  parallel_for(x.hook ? nullptr : pool, x.queries->count() * x.heads_kv, [&](int64_t unit, int worker) {
+    BackwardSpace w;
+    BackwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
+    const int64_t segment = unit / x.heads_kv, n = x.queries->length(segment), m = x.keys->length(segment);
+    if (n > 0 && m > 0 && std::max(n, m) <= kShort && x.dim % 16 == 0 && a.dq.data && a.dk.data && a.dv.data)
+      short_unit_backward(a, w, segment, unit % x.heads_kv);
+    else
+      unit_backward(a, w, segment, unit % x.heads_kv);
+  });
+}
+
+KERNELS_END
+
+#if KERNELS_ONCE
+namespace attune::kernels {
+
+KERNEL_EXPORT(attention_backward);
+KERNEL_EXPORT(backward_floats);
+
+void attention_backward(const AttentionBackward& a, ThreadPool* pool) { KERNEL_CALL(attention_backward)(a, pool); }
+int64_t attention_backward_floats(const AttentionShape& x) { return HWY_DYNAMIC_DISPATCH(backward_floats)(x); }
+
+}  // namespace attune::kernels
+#endif

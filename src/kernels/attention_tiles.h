@@ -1,0 +1,130 @@
+// What the forward and backward pass of attention share. Include after kernels/tile.h; once per instruction set.
+#if defined(ATTUNE_ATTENTION_TILES_PER_TARGET) == defined(HWY_TARGET_TOGGLE)
+#ifdef ATTUNE_ATTENTION_TILES_PER_TARGET
+#undef ATTUNE_ATTENTION_TILES_PER_TARGET
+#else
+#define ATTUNE_ATTENTION_TILES_PER_TARGET
+#endif
+
+#include "kernels/attention.h"
+#include "kernels/math.h"
+#include "kernels/tile.h"
+
+KERNELS_BEGIN
+
+// Tiles are the same on every machine: where the softmax is rescaled is part of the result's bits. Borders of key tiles
+// are counted from the sequence's first key, so a result does not depend on batch mates.
+inline constexpr int64_t kKeyTile = 128;
+inline constexpr int64_t kQueryTile = 96;        // multiples of 6 rows
+inline constexpr int64_t kNarrowQueryTile = 48;  // where a band or the diagonal cuts most tiles
+
+inline constexpr int64_t kShort = 48;  // sequences up to this are read in place: their rows do not crowd out each other
+inline constexpr float kLog2E = 1.44269504f;
+
+HWY_INLINE int64_t round16(int64_t n) { return (n + 15) / 16 * 16; }
+
+/// Cuts scratch into pieces of whole cache lines.
+struct Take {
+  float* at;
+  HWY_INLINE float* operator()(int64_t floats) {
+    float* p = at;
+    at += round16(floats);
+    return p;
+  }
+};
+
+/// Few rows at a time when the mask leaves a narrow strip: less of each tile is computed in vain.
+HWY_INLINE int64_t query_tile(const Mask& mask, int64_t keys) {
+  const bool narrow = mask.before >= 0 && mask.before + std::max<int64_t>(mask.after, 0) < 4 * kKeyTile;
+  return narrow || (mask.causal && keys <= 4 * kKeyTile) ? kNarrowQueryTile : kQueryTile;
+}
+
+/// Columns [0, dim) of `rows` rows, transposed into panels of kPanel rows each: [panel][dim][kPanel].
+HWY_INLINE void pack_transposed(const float* from, int64_t stride, int64_t rows, int64_t dim, float* to) {
+  for (int64_t r = 0; r < rows; r += kPanel, to += dim * kPanel)
+    transpose(from + r * stride, stride, std::min<int64_t>(kPanel, rows - r), dim, to, kPanel);
+}
+
+/// Rows side by side, padded with zeros to a multiple of 16 columns.
+HWY_INLINE void copy_dense(const float* from, int64_t stride, int64_t rows, int64_t dim, float* to) {
+  const int64_t padded = round16(dim);
+  for (int64_t r = 0; r < rows; ++r, from += stride, to += padded)
+    for_packs(dim, [&](int64_t j, int64_t count) HWY_ATTR { store(load_at(from + j, count), to + j); });
+}
+
+/// s[r, c - from] = sum over d of a[r, d] panel[d, c] for columns [from, to) of a packed transposed matrix; `from` is a
+/// multiple of 16. Writes whole registers.
+HWY_INLINE void panel_scores(const float* a, int64_t a_stride, int64_t rows, int64_t dim, const float* panels,
+                             Mask::Range cols, float* s, int64_t s_stride) {
+  for (int64_t c = cols.from; c < cols.to;) {
+    const int64_t inside = c % kPanel;
+    const int64_t width = std::min(kPanel - inside, cols.to - c);
+    block_product<false>({rows, width, dim, a, a_stride, panels + c / kPanel * kPanel * dim + inside, kPanel,
+                          s + (c - cols.from), s_stride},
+                         false);
+    c += width;
+  }
+}
+
+/// 2^x for x <= 0 (or minus infinity), one Pack.
+HWY_INLINE Pack<float> exp2_weights(const Pack<float>& x) {
+  return each([&](int i) HWY_ATTR { return exp2_reg(x.r[i]); });
+}
+
+/// Sets the columns of a row that its query does not see, in [0, padded), to minus infinity.
+HWY_INLINE void hide(float* row, Mask::Range seen, int64_t padded) {
+  const auto nothing = splat(-INFINITY);
+  for (int64_t c = 0; c < seen.from; c += 16)
+    store(c + 16 <= seen.from ? nothing : first_n(nothing, seen.from - c, load(row + c)), row + c);
+  for (int64_t c = seen.to / 16 * 16; c < padded; c += 16)
+    store(c >= seen.to ? nothing : first_n(load(row + c), seen.to - c, nothing), row + c);
+}
+
+/// Hides what the queries of a tile do not see. Most tiles lie inside and need nothing.
+HWY_INLINE void hide_tile(const AttentionShape& x, const ScoreTile& t, float* scores) {
+  const int64_t padded = round16(t.cols);
+  for (int64_t r = 0; r < t.rows; ++r) {
+    const Mask::Range keys = x.mask.keys_of(t.query + r, t.queries, t.keys, t.segment);
+    const Mask::Range seen{std::clamp<int64_t>(keys.from - t.key, 0, t.cols),
+                           std::clamp<int64_t>(keys.to - t.key, 0, t.cols)};
+    if (seen.from > 0 || seen.to < padded) hide(scores + r * t.stride, seen, padded);
+  }
+}
+
+HWY_INLINE void scale_tile(float* scores, int64_t rows, int64_t padded, float by) {
+  for (int64_t r = 0; r < rows; ++r)
+    for (int64_t c = 0; c < padded; c += 16)
+      store(load(scores + r * kKeyTile + c) * splat(by), scores + r * kKeyTile + c);
+}
+
+/// The keys any of a run of queries sees. Bounds never fall from one query to the next.
+HWY_INLINE Mask::Range keys_of_rows(const AttentionShape& x, int64_t segment, int64_t query, int64_t rows) {
+  const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
+  return {x.mask.keys_of(query, n, m, segment).from, x.mask.keys_of(query + rows - 1, n, m, segment).to};
+}
+
+/// The first tile of queries, `step` rows each, that can see keys from `key` on.
+HWY_INLINE int64_t first_query_tile(const AttentionShape& x, int64_t segment, int64_t key, int64_t step) {
+  const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
+  if (!x.mask.causal && x.mask.after < 0) return 0;
+  int64_t low = 0, high = n;  // bounds rise with the query: search for the first that sees past `key`
+  while (low < high) {
+    const int64_t mid = (low + high) / 2;
+    if (x.mask.keys_of(mid, n, m, segment).to > key)
+      high = mid;
+    else
+      low = mid + 1;
+  }
+  return low / step * step;
+}
+
+/// The key of the dropout mask for one query row and head.
+HWY_INLINE Dropout dropout_of_head(const AttentionShape& x, int64_t head) {
+  Dropout d = x.dropout;
+  d.key = mix(d.key, static_cast<uint64_t>(head));
+  return d;
+}
+
+KERNELS_END
+
+#endif
