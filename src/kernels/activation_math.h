@@ -26,7 +26,7 @@ HWY_INLINE Pack<T> activate(Activation kind, const Pack<T>& x) {
     case Activation::none:
       return x;
     case Activation::relu:
-      return max(x, zero<T>());
+      return where_greater(zero<T>(), x, zero<T>(), x);  // unlike max, keeps not-a-number
     case Activation::gelu:
       return half * x * (one + erf(x * splat(T(0.7071067811865476))));
     case Activation::gelu_tanh:

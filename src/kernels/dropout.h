@@ -18,8 +18,7 @@ class DropoutRow {
       : threshold_(dropout_threshold(d.rate)), scale_(dropout_scale(d.rate)), key_(row_key(d, row)) {}
 
   HWY_INLINE Pack<float> apply(const Pack<float>& v, int64_t column) const {
-    return each([&](int i)
-                    HWY_ATTR { return hn::IfThenElseZero(keep(column, i), hn::Mul(v.r[i], hn::Set(F(), scale_))); });
+    return select(words(column), column, each([&](int i) HWY_ATTR { return hn::Mul(v.r[i], hn::Set(F(), scale_)); }));
   }
   HWY_INLINE Pack<double> apply(const Pack<double>& v, int64_t column) const {
     return each64([&](int i) {
@@ -28,32 +27,60 @@ class DropoutRow {
     });
   }
   /// Zero where dropped, else v unchanged.
-  HWY_INLINE Pack<float> mask(const Pack<float>& v, int64_t column) const {
-    return each([&](int i) HWY_ATTR { return hn::IfThenElseZero(keep(column, i), v.r[i]); });
-  }
+  HWY_INLINE Pack<float> mask(const Pack<float>& v, int64_t column) const { return select(words(column), column, v); }
   float scale() const { return scale_; }
 
- private:
-  HWY_INLINE hn::Mask<F> keep(int64_t column, int i) const {
+ protected:
+  struct Words {
+    UVec r[kRegs];
+  };
+  /// The sixteen words whose halves decide the columns of a run of 32.
+  HWY_INLINE Words words(int64_t column) const {
+    const U u;
+    const auto word = static_cast<uint32_t>((column >> 5) << 4);
+    Words out;
+#pragma GCC unroll 16
+    for (int i = 0; i < kRegs; ++i) {
+      // (lane + word) c + key, the multiplication of the lanes' numbers being the same for every column
+      const UVec lane = hn::Mul(hn::Iota(u, static_cast<uint32_t>(i * kLanes)), hn::Set(u, kWordFactor));
+      UVec h = hn::Add(lane, hn::Set(u, word * kWordFactor + static_cast<uint32_t>(key_)));
+      h = hn::Xor(h, hn::ShiftRight<16>(h));
+      h = hn::Mul(h, hn::Set(u, 0x7feb352du));
+      h = hn::Xor(h, hn::Set(u, static_cast<uint32_t>(key_ >> 32)));
+      h = hn::Xor(h, hn::ShiftRight<15>(h));
+      h = hn::Mul(h, hn::Set(u, 0x846ca68bu));
+      out.r[i] = hn::Xor(h, hn::ShiftRight<16>(h));
+    }
+    return out;
+  }
+  HWY_INLINE Pack<float> select(const Words& w, int64_t column, const Pack<float>& v) const {
     const U u;
     const hn::RebindToSigned<F> s;
-    const auto word = static_cast<uint32_t>((column >> 5) << 4) + static_cast<uint32_t>(i * kLanes);
-    UVec h = hn::Mul(hn::Add(hn::Iota(u, 0), hn::Set(u, word)), hn::Set(u, 0x9e3779b1u));
-    h = hn::Add(h, hn::Set(u, static_cast<uint32_t>(key_)));
-    h = hn::Xor(h, hn::ShiftRight<16>(h));
-    h = hn::Mul(h, hn::Set(u, 0x7feb352du));
-    h = hn::Xor(h, hn::Set(u, static_cast<uint32_t>(key_ >> 32)));
-    h = hn::Xor(h, hn::ShiftRight<15>(h));
-    h = hn::Mul(h, hn::Set(u, 0x846ca68bu));
-    h = hn::Xor(h, hn::ShiftRight<16>(h));
-    h = column & 16 ? hn::ShiftRight<16>(h) : hn::And(h, hn::Set(u, 0xffffu));
-    // both sides are below 2^17, so the signed comparison is the unsigned one
-    return hn::RebindMask(F(), hn::Gt(hn::BitCast(s, h), hn::Set(s, static_cast<int32_t>(threshold_) - 1)));
+    return each([&](int i) HWY_ATTR {
+      const UVec h = column & 16 ? hn::ShiftRight<16>(w.r[i]) : hn::And(w.r[i], hn::Set(u, 0xffffu));
+      // both sides are below 2^17, so the signed comparison is the unsigned one; Highway has no >= for integers
+      const auto keep = hn::Gt(hn::BitCast(s, h), hn::Set(s, static_cast<int32_t>(threshold_) - 1));
+      return hn::IfThenElseZero(hn::RebindMask(F(), keep), v.r[i]);
+    });
   }
 
+  static constexpr uint32_t kWordFactor = 0x9e3779b1u;
   uint32_t threshold_;
   float scale_;
   uint64_t key_;
+};
+
+/// The same for a whole row from column 0 on, sixteen columns after sixteen: each word is made once for its two halves.
+class DropoutSweep : public DropoutRow {
+ public:
+  HWY_INLINE DropoutSweep(const Dropout& d, int64_t row) : DropoutRow(d, row), words_(words(0)) {}
+  HWY_INLINE Pack<float> apply(const Pack<float>& v, int64_t column) {
+    if (!(column & 16)) words_ = words(column);
+    return select(words_, column, each([&](int i) HWY_ATTR { return hn::Mul(v.r[i], hn::Set(F(), scale_)); }));
+  }
+
+ private:
+  Words words_;
 };
 
 KERNELS_END

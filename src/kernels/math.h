@@ -9,13 +9,23 @@
 
 KERNELS_BEGIN
 
-/// 2^x for one register. Below 2^-126 the result is 0. Relative error 8e-8.
-HWY_INLINE FVec exp2_reg(FVec x) {
+// Not-a-number goes through all of them: a diverged run must show.
+
+/// x, at least `low` and at most `high`.
+HWY_INLINE FVec clamp_reg(FVec x, float low, float high) {
   const F f;
-  const auto clamped = hn::Min(hn::Max(x, hn::Set(f, -126.0f)), hn::Set(f, 127.999f));
-  const auto magic = hn::Set(f, 12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
-  const auto rounded = hn::Add(clamped, magic);
-  const auto r = hn::Sub(clamped, hn::Sub(rounded, magic));
+#if HWY_TARGET == HWY_SCALAR
+  x = hn::IfThenElse(hn::Lt(x, hn::Set(f, low)), hn::Set(f, low), x);
+  return hn::IfThenElse(hn::Gt(x, hn::Set(f, high)), hn::Set(f, high), x);
+#else
+  // in this order: where one operand is no number x86 gives the second, ARM gives not-a-number
+  return hn::Min(hn::Set(f, high), hn::Max(hn::Set(f, low), x));
+#endif
+}
+
+/// 2^(r + n) for one register, |r| <= 0.5 and n the integer in the low bits of `rounded`. Relative error 8e-8.
+HWY_INLINE FVec exp2_part(FVec r, FVec rounded) {
+  const F f;
   auto p = hn::Set(f, 1.534581203e-4f);
   p = hn::MulAdd(p, r, hn::Set(f, 1.339993136e-3f));
   p = hn::MulAdd(p, r, hn::Set(f, 9.618488958e-3f));
@@ -24,11 +34,33 @@ HWY_INLINE FVec exp2_reg(FVec x) {
   p = hn::MulAdd(p, r, hn::Set(f, 6.931472057e-1f));
   p = hn::MulAdd(p, r, hn::Set(f, 1.0f));
   const auto scale = hn::ShiftLeft<23>(hn::BitCast(U(), rounded));
-  const auto y = hn::BitCast(f, hn::Add(hn::BitCast(U(), p), scale));
-  return hn::IfThenElseZero(hn::Ge(x, hn::Set(f, -126.0f)), y);
+  return hn::BitCast(f, hn::Add(hn::BitCast(U(), p), scale));
+}
+inline constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
+
+/// 2^x for one register: 0 below 2^-126, and the largest number where the result would be larger.
+HWY_INLINE FVec exp2_reg(FVec x) {
+  const F f;
+  const auto magic = hn::Set(f, kRounder);
+  const auto clamped = clamp_reg(x, -126.0f, 127.99999f);
+  const auto rounded = hn::Add(clamped, magic);
+  const auto y = exp2_part(hn::Sub(clamped, hn::Sub(rounded, magic)), rounded);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(f, -126.0f)), y);
 }
 
-/// log2(x) for one register, x a positive normal number.
+/// e^x for one register, with the same ends. log2(e) in two parts: x log2(e) alone would carry an error of |x| 1e-7.
+HWY_INLINE FVec exp_reg(FVec x) {
+  const F f;
+  const auto magic = hn::Set(f, kRounder);
+  const auto clamped = clamp_reg(x, -87.336544f, 88.7228f);
+  const auto log2e = hn::Set(f, 1.44269502f);
+  const auto rounded = hn::MulAdd(clamped, log2e, magic);
+  auto r = hn::MulSub(clamped, log2e, hn::Sub(rounded, magic));
+  r = hn::MulAdd(clamped, hn::Set(f, 1.92596299e-8f), r);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(f, -87.336544f)), exp2_part(r, rounded));
+}
+
+/// log2(x) for one register, x a positive normal number. Relative error 3e-7, near 1 too.
 HWY_INLINE FVec log2_reg(FVec x) {
   const F f;
   const hn::RebindToSigned<F> i;
@@ -45,13 +77,14 @@ HWY_INLINE FVec log2_reg(FVec x) {
   p = hn::MulAdd(p, z, hn::Set(f, 1.0f / 5));
   p = hn::MulAdd(p, z, hn::Set(f, 1.0f / 3));
   p = hn::MulAdd(p, z, one);
-  return hn::MulAdd(hn::Mul(s, hn::Set(f, 2.885390082f)), p, e);  // 2 / ln 2
+  const auto y = hn::MulAdd(hn::Mul(s, hn::Set(f, 2.885390082f)), p, e);  // 2 / ln 2
+  return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 
 /// tanh for one register: a rational approximation on [-7.9, 7.9], 1 beyond.
 HWY_INLINE FVec tanh_reg(FVec x) {
   const F f;
-  x = hn::Min(hn::Max(x, hn::Set(f, -7.90531110763549805f)), hn::Set(f, 7.90531110763549805f));
+  x = clamp_reg(x, -7.90531110763549805f, 7.90531110763549805f);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.76076847742355e-16f);
   p = hn::MulAdd(p, z, hn::Set(f, 2.00018790482477e-13f));
@@ -70,7 +103,7 @@ HWY_INLINE FVec tanh_reg(FVec x) {
 /// erf for one register: a rational approximation on [-4, 4], 1 beyond.
 HWY_INLINE FVec erf_reg(FVec x) {
   const F f;
-  x = hn::Min(hn::Max(x, hn::Set(f, -4.0f)), hn::Set(f, 4.0f));
+  x = clamp_reg(x, -4.0f, 4.0f);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.72614225801306e-10f);
   p = hn::MulAdd(p, z, hn::Set(f, 2.77068142495902e-08f));
@@ -101,7 +134,7 @@ HWY_INLINE FVec erf_reg(FVec x) {
     });                                                 \
   }
 ATTUNE_PACK_1(exp2, exp2_reg(x), std::exp2(x))
-ATTUNE_PACK_1(exp, exp2_reg(hn::Mul(x, hn::Set(F(), 1.44269504089f))), std::exp(x))
+ATTUNE_PACK_1(exp, exp_reg(x), std::exp(x))
 ATTUNE_PACK_1(log2, log2_reg(x), std::log2(x))
 ATTUNE_PACK_1(log, hn::Mul(log2_reg(x), hn::Set(F(), 0.69314718056f)), std::log(x))
 ATTUNE_PACK_1(tanh, tanh_reg(x), std::tanh(x))
