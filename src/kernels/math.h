@@ -9,10 +9,21 @@
 
 KERNELS_BEGIN
 
+/// x within bounds; a NaN comes out again. Vector units give the second argument of min and max where one is NaN, so
+/// the bound comes first; the emulation gives the other one.
+HWY_INLINE FVec clamp_reg(FVec x, float low, float high) {
+  const auto y = hn::Min(hn::Set(F(), high), hn::Max(hn::Set(F(), low), x));
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128
+  return hn::IfThenElse(hn::Eq(x, x), y, x);
+#else
+  return y;
+#endif
+}
+
 /// 2^x for one register. Below 2^-126 the result is 0. Relative error 8e-8.
 HWY_INLINE FVec exp2_reg(FVec x) {
   const F f;
-  const auto clamped = hn::Min(hn::Max(x, hn::Set(f, -126.0f)), hn::Set(f, 127.999f));
+  const auto clamped = clamp_reg(x, -126.0f, 127.999f);
   const auto magic = hn::Set(f, 12582912.0f);  // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
   const auto rounded = hn::Add(clamped, magic);
   const auto r = hn::Sub(clamped, hn::Sub(rounded, magic));
@@ -25,7 +36,7 @@ HWY_INLINE FVec exp2_reg(FVec x) {
   p = hn::MulAdd(p, r, hn::Set(f, 1.0f));
   const auto scale = hn::ShiftLeft<23>(hn::BitCast(U(), rounded));
   const auto y = hn::BitCast(f, hn::Add(hn::BitCast(U(), p), scale));
-  return hn::IfThenElseZero(hn::Ge(x, hn::Set(f, -126.0f)), y);
+  return hn::IfThenZeroElse(hn::Lt(x, hn::Set(f, -126.0f)), y);
 }
 
 /// log2(x) for one register, x a positive normal number.
@@ -51,7 +62,7 @@ HWY_INLINE FVec log2_reg(FVec x) {
 /// tanh for one register: a rational approximation on [-7.9, 7.9], 1 beyond.
 HWY_INLINE FVec tanh_reg(FVec x) {
   const F f;
-  x = hn::Min(hn::Max(x, hn::Set(f, -7.90531110763549805f)), hn::Set(f, 7.90531110763549805f));
+  x = clamp_reg(x, -7.90531110763549805f, 7.90531110763549805f);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.76076847742355e-16f);
   p = hn::MulAdd(p, z, hn::Set(f, 2.00018790482477e-13f));
@@ -70,7 +81,7 @@ HWY_INLINE FVec tanh_reg(FVec x) {
 /// erf for one register: a rational approximation on [-4, 4], 1 beyond.
 HWY_INLINE FVec erf_reg(FVec x) {
   const F f;
-  x = hn::Min(hn::Max(x, hn::Set(f, -4.0f)), hn::Set(f, 4.0f));
+  x = clamp_reg(x, -4.0f, 4.0f);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.72614225801306e-10f);
   p = hn::MulAdd(p, z, hn::Set(f, 2.77068142495902e-08f));
