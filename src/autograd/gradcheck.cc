@@ -18,9 +18,9 @@ std::vector<std::vector<T>> cast(const std::vector<CheckInput>& inputs) {
 }
 
 template <class T>
-CheckRun run(const CheckedOp& op, const std::vector<CheckInput>& inputs, ThreadPool* pool, bool backward) {
+CheckRun run(const CheckedOp& op, const std::vector<CheckInput>& inputs, ThreadPool* pool, bool backward,
+             Arena& arena) {
   auto memory = cast<T>(inputs);
-  Arena arena;
   Ctx ctx(arena);
   Tape tape;
   ctx.tape = &tape;
@@ -87,15 +87,17 @@ CheckInput random_input(const Shape& shape, uint64_t seed, double scale) {
 }
 
 CheckRun run_checked(const CheckedOp& op, const std::vector<CheckInput>& inputs, DType type, ThreadPool* pool) {
-  return type == DType::f64 ? run<double>(op, inputs, pool, true) : run<float>(op, inputs, pool, true);
+  Arena arena;
+  return type == DType::f64 ? run<double>(op, inputs, pool, true, arena) : run<float>(op, inputs, pool, true, arena);
 }
 
 double gradient_error(const CheckedOp& op, const std::vector<CheckInput>& inputs, double step) {
-  const CheckRun exact = run<double>(op, inputs, nullptr, true);
+  Arena arena;  // one for all runs: fresh pages would cost more than the operation
+  const CheckRun exact = run<double>(op, inputs, nullptr, true, arena);
   const CheckInput cotangent = random_input(exact.shape, 77);
   std::vector<CheckInput> moved = inputs;
   const auto objective = [&] {
-    const CheckRun r = run<double>(op, moved, nullptr, false);
+    const CheckRun r = run<double>(op, moved, nullptr, false, arena);
     double s = 0;
     for (size_t i = 0; i < r.value.size(); ++i) s += r.value[i] * cotangent.values[i];
     return s;
@@ -128,7 +130,9 @@ double row_error(const CheckRun& run, const CheckRun& exact, const std::vector<C
 }
 
 double precision_error(const CheckedOp& fast, const CheckedOp& exact, const std::vector<CheckInput>& inputs) {
-  return row_error(run<float>(fast, inputs, nullptr, true), run<double>(exact, inputs, nullptr, true), inputs);
+  Arena arena;
+  return row_error(run<float>(fast, inputs, nullptr, true, arena), run<double>(exact, inputs, nullptr, true, arena),
+                   inputs);
 }
 
 }  // namespace attune
