@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/denormals.h"
+#include "kernels/arrange.h"
 #include "kernels/gemm.h"
 #include "kernels/split.h"
 
@@ -24,11 +25,6 @@ Sizes sizes_of(const Matmul& p) {
 template <class T>
 T* matrix(const Tensor& t, int64_t i) {
   return t.row<T>(i * t.shape[t.shape.rank() - 2]);
-}
-
-void fill_zero(const Tensor& t) {
-  for (int64_t i = 0; i < t.rows(); ++i)
-    by_type(t.dtype, [&](auto zero) { std::fill_n(t.row<decltype(zero)>(i), t.cols(), decltype(zero){}); });
 }
 
 void matmul32(const Matmul& p, const Sizes& s, ThreadPool* pool) {
@@ -79,7 +75,7 @@ void matmul(const Matmul& p, ThreadPool* pool) {
   const Sizes s = sizes_of(p);
   if (p.c.size() == 0) return;
   if (s.k == 0) {
-    if (!p.add) fill_zero(p.c);
+    if (!p.add) fill_zero(p.c, pool);
   } else if (p.c.dtype == DType::f32) {
     matmul32(p, s, pool);
   } else {
