@@ -81,10 +81,19 @@ HWY_INLINE FVec log2_reg(FVec x) {
   return hn::IfThenElse(hn::Eq(x, x), y, x);
 }
 
+/// y, or the sign of x where |x| >= bound: tanh and erf must end in exactly 1, for gelu multiplies what is missing by
+/// x.
+HWY_INLINE FVec sign_beyond(FVec x, float bound, FVec y) {
+  const F f;
+  return hn::IfThenElse(hn::Ge(hn::Abs(x), hn::Set(f, bound)), hn::CopySign(hn::Set(f, 1.0f), x), y);
+}
+
 /// tanh for one register: a rational approximation on [-7.9, 7.9], 1 beyond.
 HWY_INLINE FVec tanh_reg(FVec x) {
   const F f;
-  x = clamp_reg(x, -7.90531110763549805f, 7.90531110763549805f);
+  constexpr float kEnd = 7.90531110763549805f;
+  const FVec whole = x;
+  x = clamp_reg(x, -kEnd, kEnd);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.76076847742355e-16f);
   p = hn::MulAdd(p, z, hn::Set(f, 2.00018790482477e-13f));
@@ -97,12 +106,13 @@ HWY_INLINE FVec tanh_reg(FVec x) {
   q = hn::MulAdd(q, z, hn::Set(f, 1.18534705686654e-04f));
   q = hn::MulAdd(q, z, hn::Set(f, 2.26843463243900e-03f));
   q = hn::MulAdd(q, z, hn::Set(f, 4.89352518554385e-03f));
-  return hn::Div(hn::Mul(x, p), q);
+  return sign_beyond(whole, kEnd, hn::Div(hn::Mul(x, p), q));
 }
 
 /// erf for one register: a rational approximation on [-4, 4], 1 beyond.
 HWY_INLINE FVec erf_reg(FVec x) {
   const F f;
+  const FVec whole = x;
   x = clamp_reg(x, -4.0f, 4.0f);
   const auto z = hn::Mul(x, x);
   auto p = hn::Set(f, -2.72614225801306e-10f);
@@ -117,7 +127,7 @@ HWY_INLINE FVec erf_reg(FVec x) {
   q = hn::MulAdd(q, z, hn::Set(f, -1.68282697438203e-03f));
   q = hn::MulAdd(q, z, hn::Set(f, -7.37332916720468e-03f));
   q = hn::MulAdd(q, z, hn::Set(f, -1.42647390514189e-02f));
-  return hn::Div(hn::Mul(x, p), q);
+  return sign_beyond(whole, 4.0f, hn::Div(hn::Mul(x, p), q));
 }
 
 #define ATTUNE_PACK_1(name, vector, scalar)             \
