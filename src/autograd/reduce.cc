@@ -34,7 +34,7 @@ Var sum_rows(Ctx& ctx, const Var& x, double scale) {
 
 Var sum_columns(Ctx& ctx, const Var& x, double scale) {
   Var y = ctx.make({1, x.cols()}, x.dtype(), {&x});
-  ctx.run([&] { kernels::column_sum(x.value(), scale, y.value(), ctx.pool); });
+  ctx.run([&] { kernels::column_sum(x.value(), scale, y.value(), false, ctx.pool); });
   push_sum(ctx, SumOf::columns, scale, x, y);
   return y;
 }

@@ -78,8 +78,8 @@ struct AttentionShape {
   const Segments* keys = nullptr;
   int64_t heads = 1, heads_kv = 1, dim = 0;
   float scale = 1;
-  Mask mask;
-  Dropout dropout;
+  Mask mask = {};
+  Dropout dropout = {};
   const TileHook* hook = nullptr;
 };
 

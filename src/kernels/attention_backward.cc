@@ -44,7 +44,8 @@ struct BackwardSpace {
   }
 };
 
-/// From scores and dP of a tile: P~ (what dV needs) in place of the scores, dS in place of dP.
+/// From scores and dP of a tile: P~ (what dV needs) in place of the scores, dS in place of dP. `dots` holds D of each
+/// row; where one tile has all keys (dots == nullptr) D = rowsum(P dP) is at hand, and nearer to what the tile holds.
 void soften_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t row,
                      const float* dots) {
   const AttentionShape& x = a.shape;
@@ -54,22 +55,35 @@ void soften_backward(const AttentionBackward& a, const BackwardSpace& w, const S
   const int64_t padded = round16(tile.cols);
   const Dropout dropout = dropout_of_head(x, tile.head);
   for (int64_t r = 0; r < tile.rows; ++r) {
-    float* s = w.scores + r * kKeyTile;
-    float* ds = w.dweights + r * kKeyTile;
-    const auto shift = splat(-log_sum[r]), by = splat(factor), dot = splat(dots[r]), scale = splat(after);
-    if (dropout.on()) {
-      const DropoutRow keep(dropout, row + r);
+    float *s = w.scores + r * kKeyTile, *ds = w.dweights + r * kKeyTile;
+    const auto shift = splat(-log_sum[r]), by = splat(factor), scale = splat(after);
+    const DropoutRow keep(dropout, row + r);
+    if (dots) {
+      const auto dot = splat(dots[r]);
       for (int64_t c = 0; c < padded; c += 16) {
         const auto p = exp2_weights(fma(load(s + c), by, shift));
-        store(keep.apply(p, tile.key + c), s + c);
-        store(p * (keep.apply(load(ds + c), tile.key + c) - dot) * scale, ds + c);
+        const auto dp = load(ds + c);
+        store(dropout.on() ? keep.apply(p, tile.key + c) : p, s + c);
+        store(p * ((dropout.on() ? keep.apply(dp, tile.key + c) : dp) - dot) * scale, ds + c);
       }
-    } else {
-      for (int64_t c = 0; c < padded; c += 16) {
-        const auto p = exp2_weights(fma(load(s + c), by, shift));
-        store(p, s + c);
-        store(p * (load(ds + c) - dot) * scale, ds + c);
-      }
+      continue;
+    }
+    auto total = zero<float>(), dot = zero<float>();
+    for (int64_t c = 0; c < padded; c += 16) {
+      const auto p = exp2_weights(fma(load(s + c), by, shift));
+      auto dp = first_n(load(ds + c), tile.cols - c, zero<float>());  // nothing was written beyond
+      if (dropout.on()) dp = keep.apply(dp, tile.key + c);
+      total = total + p;
+      dot = fma(p, dp, dot);
+      store(p, s + c);
+      store(dp, ds + c);
+    }
+    const float sum_of_row = sum(total);
+    const auto d = splat(sum_of_row > 0 ? sum(dot) / sum_of_row : 0.0f);
+    for (int64_t c = 0; c < padded; c += 16) {
+      const auto p = load(s + c);
+      store(p * (load(ds + c) - d) * scale, ds + c);
+      if (dropout.on()) store(keep.apply(p, tile.key + c), s + c);
     }
   }
 }
@@ -93,7 +107,7 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, ScoreTile
     x.hook->values_backward(tile, dout, w.dout.stride, w.dweights);
   }
   hide_tile(x, tile, w.scores);
-  soften_backward(a, w, tile, row, w.dots + at);
+  soften_backward(a, w, tile, row, tile.keys <= kKeyTile ? nullptr : w.dots + at);
   if (x.hook) x.hook->values_gradient(tile, w.scores, dout, w.dout.stride);
   if (x.hook) {  // the hook adds to dQ: first it, then the product
     if (!w.add_dq)
@@ -152,7 +166,6 @@ void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t se
     w.add_dq = a.add_dq;
     w.add_dk = a.add_dk || g > 0;
     w.add_dv = a.add_dv || g > 0;
-    row_dots(a, w.dout, n, row, column, w.dots);
     tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0);
   }
 }
@@ -171,7 +184,7 @@ void unit_backward(const AttentionBackward& a, const BackwardSpace& w, int64_t s
     const int64_t column = (head_kv * group + g) * x.dim;
     copy_dense(a.q.data + row * a.q.stride + column, a.q.stride, n, x.dim, w.q.data + g * n * width);
     copy_dense(a.dout.data + row * a.dout.stride + column, a.dout.stride, n, x.dim, w.dout.data + g * n * width);
-    row_dots(a, {w.dout.data + g * n * width, width}, n, row, column, w.dots + g * n);
+    if (m > kKeyTile) row_dots(a, {w.dout.data + g * n * width, width}, n, row, column, w.dots + g * n);
   }
   std::fill(w.dq.data, w.dq.data + group * n * width, 0.0f);
   const int64_t step = query_tile(x.mask, m);

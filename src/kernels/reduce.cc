@@ -59,19 +59,33 @@ void row_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
   });
 }
 
+/// Four packs of columns at a time: whole cache lines of each row are used while they are there.
 template <class T>
-void column_sum_of(const Tensor& x, T scale, T* y, ThreadPool* pool) {
-  each_column_pack(x, pool, [&](int64_t j, int64_t count) HWY_ATTR {
-    Pack<T> total = zero<T>();
-    for (int64_t i = 0; i < x.rows(); ++i) total = total + load_at(x.row<T>(i) + j, count);
-    store_at(total * splat(scale), y + j, count);
+void column_sum_of(const Tensor& x, T scale, T* y, bool add, ThreadPool* pool) {
+  constexpr int64_t kWide = 64;
+  const int64_t rows = x.rows(), cols = x.cols();
+  parallel_for(x.size() < kSmallWork ? nullptr : pool, (cols + kWide - 1) / kWide, [&](int64_t block, int) HWY_ATTR {
+    const int64_t from = block * kWide;
+    if (from + kWide <= cols) {
+      Pack<T> total[4] = {zero<T>(), zero<T>(), zero<T>(), zero<T>()};
+      for (int64_t i = 0; i < rows; ++i)
+#pragma GCC unroll 4
+        for (int q = 0; q < 4; ++q) total[q] = total[q] + load(x.row<T>(i) + from + 16 * q);
+      for (int q = 0; q < 4; ++q) put_at(total[q] * splat(scale), y + from + 16 * q, 16, add);
+      return;
+    }
+    for_packs(cols - from, [&](int64_t j, int64_t count) HWY_ATTR {
+      Pack<T> total = zero<T>();
+      for (int64_t i = 0; i < rows; ++i) total = total + load_at(x.row<T>(i) + from + j, count);
+      put_at(total * splat(scale), y + from + j, count, add);
+    });
   });
 }
 
-void column_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
+void column_sum(const Tensor& x, double scale, const Tensor& y, bool add, ThreadPool* pool) {
   by_type(x.dtype, [&](auto t) {
     using T = decltype(t);
-    column_sum_of<T>(x, static_cast<T>(scale), y.as<T>(), pool);
+    column_sum_of<T>(x, static_cast<T>(scale), y.as<T>(), add, pool);
   });
 }
 
@@ -271,8 +285,8 @@ KERNEL_EXPORT(running_sum);
 void row_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
   KERNEL_CALL(row_sum)(x, scale, y, pool);
 }
-void column_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(column_sum)(x, scale, y, pool);
+void column_sum(const Tensor& x, double scale, const Tensor& y, bool add, ThreadPool* pool) {
+  KERNEL_CALL(column_sum)(x, scale, y, add, pool);
 }
 void sum_all(const Tensor& x, double scale, void* row_sums, const Tensor& y, ThreadPool* pool) {
   KERNEL_CALL(sum_all)(x, scale, row_sums, y, pool);

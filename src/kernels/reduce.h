@@ -11,8 +11,8 @@ namespace attune::kernels {
 
 /// y[i] = scale * the sum of row i (scale 1 / columns makes it the mean).
 void row_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool);
-/// y[j] = scale * the sum of column j.
-void column_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool);
+/// y[j] = scale * the sum of column j, or that added to what y holds.
+void column_sum(const Tensor& x, double scale, const Tensor& y, bool add, ThreadPool* pool);
 /// *y = scale * the sum of all; `row_sums` has room for a number per row.
 void sum_all(const Tensor& x, double scale, void* row_sums, const Tensor& y, ThreadPool* pool);
 

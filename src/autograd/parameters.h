@@ -1,0 +1,67 @@
+// All parameters of a model in one flat block, so that the optimiser, averaging, all-reduce and checkpoints are loops
+// over flat memory. Gradients are a block of the same layout, one per shard.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/tape.h"
+#include "base/aligned.h"
+#include "kernels/gemm.h"
+
+namespace attune {
+
+class Gradients;
+
+class Parameters {
+ public:
+  /// Names a parameter; all are added before allocate(). `packed` keeps panels of a weight matrix ready for linear().
+  int add(std::string name, const Shape& shape, bool packed = false);
+  /// Makes the flat block, filled with zeros.
+  void allocate();
+
+  int count() const { return static_cast<int>(entries_.size()); }
+  const std::string& name(int i) const { return entries_[static_cast<size_t>(i)].name; }
+  Tensor value(int i) const;
+  /// The flat block; each parameter begins at a multiple of 16, with zeros between.
+  float* data() const { return data_.data(); }
+  int64_t size() const { return data_.size(); }
+  int64_t offset(int i) const { return entries_[static_cast<size_t>(i)].offset; }
+
+  /// Packs the weights anew. Call it after every change of values, before anything uses them.
+  void repack(ThreadPool* pool = nullptr);
+  /// The parameter as a Var, its gradient going to `to` (none: no gradient).
+  Var var(Ctx& ctx, int i, Gradients* to) const;
+
+ private:
+  struct Entry {
+    std::string name;
+    Shape shape;
+    int64_t offset;
+    bool packed;
+    Aligned<float> panels, panels_transposed;
+    PackedMatrix matrix, matrix_transposed;
+  };
+  std::vector<Entry> entries_;
+  Aligned<float> data_;
+};
+
+/// Gradients of all parameters. What no gradient reached since start() counts as zero.
+class Gradients {
+ public:
+  explicit Gradients(const Parameters& parameters);
+  /// Forgets everything: the next to write a parameter's gradient stores it.
+  void start();
+  /// Writes zeros where nothing was written, so that data() is whole.
+  void finish();
+  float* data() const { return data_.data(); }
+  Tensor grad(int i) const;
+  bool* written(int i) { return &written_[static_cast<size_t>(i)]; }
+
+ private:
+  const Parameters& parameters_;
+  Aligned<float> data_;
+  std::unique_ptr<bool[]> written_;
+};
+
+}  // namespace attune
