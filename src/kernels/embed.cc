@@ -71,19 +71,21 @@ void embed(const Embed& a, ThreadPool* pool) {
   for_row_blocks(pool, a.y.rows(), a.y.cols(), [&](int64_t from, int64_t to) { embed_rows(a, from, to); });
 }
 
-/// The columns [from, to) of both gradients; from is a multiple of 32.
-void add_rows(const EmbedBackward& a, int64_t from, int64_t to) {
+/// Adds rows of dy in ascending order, but only to the rows i of each gradient with i mod `parts` = `part`.
+void add_rows(const EmbedBackward& a, int64_t part, int64_t parts) {
   const auto scale = splat(a.scale);
   const bool on = a.dropout.on();
   PositionWalk walk(a.where, 0);
   for (int64_t r = 0; r < a.dy.rows(); ++r) {
-    const float* dy = a.dy.row<float>(r) + from;
-    float* word = a.dtable ? a.dtable.row<float>(a.ids[r]) + from : nullptr;
-    float* position = a.dpositions ? a.dpositions.row<float>(walk.next()) + from : nullptr;
+    const int64_t at = a.dpositions ? walk.next() : 0;
+    float* word = a.dtable && a.ids[r] % parts == part ? a.dtable.row<float>(a.ids[r]) : nullptr;
+    float* position = a.dpositions && at % parts == part ? a.dpositions.row<float>(at) : nullptr;
+    if (!word && !position) continue;
+    const float* dy = a.dy.row<float>(r);
     DropoutSweep drop(a.dropout, r);
-    for_packs(to - from, [&](int64_t j, int64_t count) HWY_ATTR {
+    for_packs(a.dy.cols(), [&](int64_t j, int64_t count) HWY_ATTR {
       auto g = load_at(dy + j, count);
-      if (on) g = drop.apply(g, from + j);
+      if (on) g = drop.apply(g, j);
       if (word) store_at(fma(g, scale, load_at(word + j, count)), word + j, count);
       if (position) store_at(g + load_at(position + j, count), position + j, count);
     });
@@ -93,8 +95,10 @@ void add_rows(const EmbedBackward& a, int64_t from, int64_t to) {
 void embed_backward(const EmbedBackward& a, ThreadPool* pool) {
   if (a.dtable && !a.add_table) clear(a.dtable, pool);
   if (a.dpositions && !a.add_positions) clear(a.dpositions, pool);
-  // Threads take columns, not rows: each column of an id is one chain over ascending rows, with no sorting by id.
-  for_blocks(pool, a.dy.cols(), 64, a.dy.size(), [&](int64_t from, int64_t to) { add_rows(a, from, to); });
+  // Threads take ids, not rows: whatever their number, each id is one chain over ascending rows, with no sorting.
+  if (!worth_a_pool(pool, a.dy.size())) return add_rows(a, 0, 1);
+  constexpr int64_t kParts = 8;
+  parallel_for(pool, kParts, [&](int64_t part, int) { add_rows(a, part, kParts); });
 }
 
 KERNELS_END
