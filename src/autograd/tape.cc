@@ -158,7 +158,8 @@ void Tape::backward(Ctx& ctx, const Var& loss, const Tensor* seed) {
       check(seed->dtype == g.tensor.dtype && seed->size() == g.tensor.size() && seed->contiguous(), "backward",
             "the gradient to start from is {} {}, the loss {} {}", name_of(seed->dtype), seed->shape.text(),
             name_of(g.tensor.dtype), g.tensor.shape.text());
-      std::memcpy(g.tensor.data, seed->data, static_cast<size_t>(seed->size() * bytes_of(seed->dtype)));
+      if (seed->size() > 0)
+        std::memcpy(g.tensor.data, seed->data, static_cast<size_t>(seed->size() * bytes_of(seed->dtype)));
     } else {
       by_type(g.tensor.dtype, [&](auto t) { *g.tensor.as<decltype(t)>() = 1; });
     }
