@@ -70,7 +70,7 @@ class DropoutRow {
   uint64_t key_;
 };
 
-/// The same for a whole row from column 0 on, sixteen columns after sixteen: each word is made once for its two halves.
+/// The same for columns in ascending order from a multiple of 32 on: each word is made once for its two halves.
 class DropoutSweep : public DropoutRow {
  public:
   HWY_INLINE DropoutSweep(const Dropout& d, int64_t row) : DropoutRow(d, row), words_(words(0)) {}

@@ -164,7 +164,10 @@ void residual_norm_backward(const ResidualNormBackward& a, ThreadPool* pool) {
     for_row_blocks(pool, n, d, [&](int64_t from, int64_t to) {
       for (int64_t r = from; r < to; ++r) one_row(r);
     });
-    return for_blocks(pool, d, 64, n * d, [&](int64_t from, int64_t to) { add_parameter_columns(a, 0, n, from, to); });
+    // As wide as the workers allow, for long runs of memory; where columns are cut does not change their chains.
+    const int64_t each = std::max<int64_t>(64, (d / workers_of(pool) + 15) / 16 * 16);
+    return for_blocks(pool, d, each, n * d,
+                      [&](int64_t from, int64_t to) { add_parameter_columns(a, 0, n, from, to); });
   }
   // On one thread four rows are still in L1 when their share of dgamma and dbeta is added.
   for (int64_t r = 0; r < n; r += 4) {

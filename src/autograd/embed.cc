@@ -1,0 +1,121 @@
+#include "autograd/embed.h"
+
+#include "autograd/reference.h"
+#include "base/error.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* kOp = "embed";
+
+void check_positions(const Embedding& e, int64_t n) {
+  const auto& [segments, offsets] = e.where;
+  const int64_t count = segments ? segments->count() : 1;
+  check(e.positions.dtype() == e.table.dtype() && e.positions.cols() == e.table.cols(), kOp,
+        "positions are {} {}, the table is {} {}", name_of(e.positions.dtype()), e.positions.shape().text(),
+        name_of(e.table.dtype()), e.table.shape().text());
+  check(offsets.empty() || static_cast<int64_t>(offsets.size()) == count, kOp, "{} offsets for {} segments",
+        offsets.size(), count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t length = segments ? segments->length(i) : n;
+    const int64_t offset = offsets.empty() ? 0 : offsets[static_cast<size_t>(i)];
+    if (length > 0)
+      check(offset >= 0 && offset + length <= e.positions.rows(), kOp,
+            "segment {} has the positions {} to {}, the table of positions has {} rows", i, offset, offset + length - 1,
+            e.positions.rows());
+  }
+}
+
+Var make_result(Ctx& ctx, const Embedding& e) {
+  check(static_cast<bool>(e.table), kOp, "the table is missing");
+  const DType type = e.table.dtype();
+  check(type == DType::f32 || type == DType::f64, kOp, "the table is {}, not f32 or f64", name_of(type));
+  check(e.table.shape().rank() == 2, kOp, "the table is {}, not [rows, columns]", e.table.shape().text());
+  check(e.ids.dtype == DType::i32 && e.ids.contiguous(), kOp, "ids are {}, not i32 one after another",
+        name_of(e.ids.dtype));
+  const int64_t n = e.ids.size();
+  if (e.where.segments)
+    check(e.where.segments->rows() == n, kOp, "{} ids for segments of {} rows", n, e.where.segments->rows());
+  if (e.positions) check_positions(e, n);
+  ctx.run([&] {
+    const int32_t* ids = e.ids.as<int32_t>();
+    for (int64_t r = 0; r < n; ++r)
+      check(ids[r] >= 0 && ids[r] < e.table.rows(), kOp, "row {}: id {}, the table has {} rows", r, ids[r],
+            e.table.rows());
+  });
+  return ctx.make({n, e.table.cols()}, type, {&e.table, &e.positions});
+}
+
+}  // namespace
+
+Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
+  if (e.table && e.table.dtype() == DType::f64) return embed_reference(ctx, e, dropout);
+  Var y = make_result(ctx, e);
+  ctx.run([&] {
+    const Tensor positions = e.positions ? e.positions.value() : Tensor();
+    kernels::embed({e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, y.value()}, ctx.pool);
+  });
+  if (!y.needs_grad()) return y;
+  ctx.tape->push(y, [table = e.table.sink(), positions = e.positions.sink(), ids = e.ids, scale = e.scale,
+                     where = e.where, dropout, y = y.sink()](Ctx& ctx) {
+    kernels::EmbedBackward b{ids.as<int32_t>(), scale, where, dropout, ctx.grad_of(y)};
+    const Grad dtable = ctx.grad(table), dpositions = ctx.grad(positions);
+    b.dtable = dtable.tensor;
+    b.add_table = dtable.add;
+    b.dpositions = dpositions.tensor;
+    b.add_positions = dpositions.add;
+    ctx.run([&] { kernels::embed_backward(b, ctx.pool); });
+  });
+  return y;
+}
+
+// --- the reference ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+int64_t position_of(const RowPositions& where, int64_t row) {
+  int64_t segment = 0, first = 0;
+  if (where.segments)
+    while (row >= where.segments->begin(segment + 1)) first = where.segments->begin(++segment);
+  return row - first + (where.offsets.empty() ? 0 : where.offsets[static_cast<size_t>(segment)]);
+}
+
+}  // namespace
+
+Var embed_reference(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
+  Var y = make_result(ctx, e);
+  ctx.run([&] {
+    by_type(y.dtype(), [&](auto t) {
+      using T = decltype(t);
+      for (int64_t r = 0; r < y.rows(); ++r)
+        for (int64_t j = 0; j < y.cols(); ++j) {
+          T v = e.table.value().row<T>(e.ids.as<int32_t>()[r])[j] * static_cast<T>(e.scale);
+          if (e.positions) v += e.positions.value().row<T>(position_of(e.where, r))[j];
+          y.value().row<T>(r)[j] = v * reference::kept<T>(dropout, r, j);
+        }
+    });
+  });
+  if (!y.needs_grad()) return y;
+  ctx.tape->push(y, [table = e.table.sink(), positions = e.positions.sink(), ids = e.ids, scale = e.scale,
+                     where = e.where, dropout, y = y.sink()](Ctx& ctx) {
+    const Tensor dy = ctx.grad_of(y);
+    const Grad dtable = ctx.grad(table), dpositions = ctx.grad(positions);
+    ctx.run([&] {
+      by_type(dy.dtype, [&](auto t) {
+        using T = decltype(t);
+        reference::clear_unless_added<T>(dtable);
+        reference::clear_unless_added<T>(dpositions);
+        for (int64_t r = 0; r < dy.rows(); ++r)
+          for (int64_t j = 0; j < dy.cols(); ++j) {
+            const T g = dy.row<T>(r)[j] * reference::kept<T>(dropout, r, j);
+            if (dtable) dtable.tensor.row<T>(ids.as<int32_t>()[r])[j] += g * static_cast<T>(scale);
+            if (dpositions) dpositions.tensor.row<T>(position_of(where, r))[j] += g;
+          }
+      });
+    });
+  });
+  return y;
+}
+
+}  // namespace attune

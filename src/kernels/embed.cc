@@ -1,0 +1,133 @@
+#include "kernels/embed.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "kernels/row_blocks.h"
+
+#define KERNELS_FILE "kernels/embed.cc"
+#include "kernels/simd.h"
+// after simd.h, once per instruction set
+#include "kernels/dropout.h"
+
+#ifndef ATTUNE_EMBED_ONCE
+#define ATTUNE_EMBED_ONCE
+namespace attune::kernels {
+namespace {
+
+/// The positions of consecutive rows, one after another.
+class PositionWalk {
+ public:
+  PositionWalk(const RowPositions& where, int64_t row) : where_(where), row_(row) {
+    if (!where.segments) return;
+    const auto& start = where.segments->start;
+    segment_ = std::upper_bound(start.begin(), start.end(), row) - start.begin() - 1;
+  }
+  int64_t next() {
+    int64_t first = 0;
+    if (where_.segments) {
+      while (row_ >= where_.segments->begin(segment_ + 1)) ++segment_;  // empty segments too
+      first = where_.segments->begin(segment_);
+    }
+    const int64_t offset = where_.offsets.empty() ? 0 : where_.offsets[static_cast<size_t>(segment_)];
+    return row_++ - first + offset;
+  }
+
+ private:
+  const RowPositions& where_;
+  int64_t row_, segment_ = 0;
+};
+
+void clear(const Tensor& t, ThreadPool* pool) {
+  for_row_blocks(pool, t.rows(), t.cols(), [&](int64_t from, int64_t to) {
+    for (int64_t r = from; r < to; ++r) std::fill_n(t.row<float>(r), t.cols(), 0.0f);
+  });
+}
+
+}  // namespace
+}  // namespace attune::kernels
+#endif
+
+KERNELS_BEGIN
+
+void embed_rows(const Embed& a, int64_t from, int64_t to) {
+  const auto scale = splat(a.scale);
+  const bool on = a.dropout.on();
+  PositionWalk walk(a.where, from);
+  for (int64_t r = from; r < to; ++r) {
+    const float* word = a.table.row<float>(a.ids[r]);
+    const float* position = a.positions ? a.positions.row<float>(walk.next()) : nullptr;
+    float* y = a.y.row<float>(r);
+    DropoutSweep drop(a.dropout, r);
+    for_packs(a.y.cols(), [&](int64_t j, int64_t count) HWY_ATTR {
+      auto v = load_at(word + j, count);
+      v = position ? fma(v, scale, load_at(position + j, count)) : v * scale;
+      store_at(on ? drop.apply(v, j) : v, y + j, count);
+    });
+  }
+}
+
+void embed(const Embed& a, ThreadPool* pool) {
+  for_row_blocks(pool, a.y.rows(), a.y.cols(), [&](int64_t from, int64_t to) { embed_rows(a, from, to); });
+}
+
+/// Adds rows of dy in ascending order, but only to the rows i of each gradient with i mod `parts` = `part`.
+void add_rows(const EmbedBackward& a, int64_t part, int64_t parts) {
+  const auto scale = splat(a.scale);
+  const bool on = a.dropout.on();
+  PositionWalk walk(a.where, 0);
+  for (int64_t r = 0; r < a.dy.rows(); ++r) {
+    const int64_t at = a.dpositions ? walk.next() : 0;
+    float* word = a.dtable && a.ids[r] % parts == part ? a.dtable.row<float>(a.ids[r]) : nullptr;
+    float* position = a.dpositions && at % parts == part ? a.dpositions.row<float>(at) : nullptr;
+    if (!word && !position) continue;
+    const float* dy = a.dy.row<float>(r);
+    DropoutSweep drop(a.dropout, r);
+    for_packs(a.dy.cols(), [&](int64_t j, int64_t count) HWY_ATTR {
+      auto g = load_at(dy + j, count);
+      if (on) g = drop.apply(g, j);
+      if (word) store_at(fma(g, scale, load_at(word + j, count)), word + j, count);
+      if (position) store_at(g + load_at(position + j, count), position + j, count);
+    });
+  }
+}
+
+void embed_backward(const EmbedBackward& a, ThreadPool* pool) {
+  if (a.dtable && !a.add_table) clear(a.dtable, pool);
+  if (a.dpositions && !a.add_positions) clear(a.dpositions, pool);
+  // Threads take ids, not rows: whatever their number, each id is one chain over ascending rows, with no sorting.
+  if (!worth_a_pool(pool, a.dy.size())) return add_rows(a, 0, 1);
+  constexpr int64_t kParts = 8;
+  parallel_for(pool, kParts, [&](int64_t part, int) { add_rows(a, part, kParts); });
+}
+
+KERNELS_END
+
+#if KERNELS_ONCE
+namespace attune {
+
+void fill_sinusoidal(const Tensor& table) {
+  const int64_t d = table.cols();
+  by_type(table.dtype, [&](auto t) {
+    using T = decltype(t);
+    for (int64_t j = 0; j < d; ++j) {
+      const double wave = std::pow(10000.0, static_cast<double>(j / 2 * 2) / static_cast<double>(d));
+      for (int64_t pos = 0; pos < table.rows(); ++pos) {
+        const double angle = static_cast<double>(pos) / wave;
+        table.row<T>(pos)[j] = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+      }
+    }
+  });
+}
+
+namespace kernels {
+
+KERNEL_EXPORT(embed);
+KERNEL_EXPORT(embed_backward);
+
+void embed(const Embed& a, ThreadPool* pool) { KERNEL_CALL(embed)(a, pool); }
+void embed_backward(const EmbedBackward& a, ThreadPool* pool) { KERNEL_CALL(embed_backward)(a, pool); }
+
+}  // namespace kernels
+}  // namespace attune
+#endif

@@ -1,0 +1,51 @@
+// From ids to rows: table[id] * scale + position, with dropout, and the way back.
+#pragma once
+#include <cstdint>
+#include <span>
+
+#include "base/random.h"
+#include "base/thread_pool.h"
+#include "tensor/segments.h"
+#include "tensor/tensor.h"
+
+namespace attune {
+
+/// The position of a row of a packed batch: its index within its segment, plus the segment's offset if there are any.
+struct RowPositions {
+  const Segments* segments = nullptr;     // null: all rows are one segment
+  std::span<const int32_t> offsets = {};  // one per segment, or none
+};
+
+/// Fills a [max, d] table, f32 or f64, with PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i + 1) = cos of the same
+/// (Vaswani et al. 2017, section 3.5).
+void fill_sinusoidal(const Tensor& table);
+
+namespace kernels {
+
+/// y[r] = dropout(table[ids[r]] * scale + positions[position of r]). Ids and positions are in range: callers check.
+struct Embed {
+  Tensor table = {};             // [V, d]
+  const int32_t* ids = nullptr;  // [n]
+  float scale = 1;
+  Tensor positions = {};  // [max, d] or missing
+  RowPositions where = {};
+  Dropout dropout = {};
+  Tensor y = {};  // [n, d]
+};
+void embed(const Embed& a, ThreadPool* pool = nullptr);
+
+/// Adds each row of dy to its row of the table's gradient, and of the positions'. Rows are added in ascending order
+/// whatever the number of threads. What holds nothing yet (add is false) is made zero first.
+struct EmbedBackward {
+  const int32_t* ids = nullptr;
+  float scale = 1;
+  RowPositions where = {};
+  Dropout dropout = {};
+  Tensor dy = {};
+  Tensor dtable = {}, dpositions = {};  // either may be missing
+  bool add_table = false, add_positions = false;
+};
+void embed_backward(const EmbedBackward& a, ThreadPool* pool = nullptr);
+
+}  // namespace kernels
+}  // namespace attune
