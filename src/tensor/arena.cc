@@ -171,6 +171,8 @@ void Arena::adopt(Plan plan) {
   chunks_.clear();
   free_.clear();
   reserved_ = 0;
+  mode_ = Mode::growing;  // should there be no memory for the plan, the arena still works
+  plan_ = {};
   planned_base_ = map(std::max<int64_t>(plan.peak, 1));
   plan_ = std::move(plan);
   mode_ = Mode::planned;

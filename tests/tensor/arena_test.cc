@@ -226,10 +226,11 @@ TEST(Arena, MemoryThatCannotBeHadIsAMemoryError) {
   std::memset(arena.block_data(block), 1, 100);
   arena.release(block);
   arena.begin_step();
-  Plan impossible{{0}, {int64_t{1} << 60}, int64_t{1} << 60};
-  EXPECT_THROW(arena.adopt(impossible), Error);
-  const auto again = arena.allocate(100);  // as before the attempt
-  std::memset(arena.block_data(again), 1, 100);
+  const Plan possible{{0}, {64}, 64}, impossible{{0}, {int64_t{1} << 60}, int64_t{1} << 60};
+  arena.adopt(possible);
+  EXPECT_THROW(arena.adopt(impossible), Error);  // after which the memory of the first plan is gone
+  const auto again = arena.allocate(64);         // but the arena grows again
+  std::memset(arena.block_data(again), 1, 64);
   arena.release(again);
 }
 
