@@ -173,6 +173,13 @@ TEST_F(TapeTest, SeveralResultsRunTheirBackwardOnce) {
   EXPECT_EQ(ran, 1);
 }
 
+TEST_F(TapeTest, TooManyResultsAreRefused) {
+  Var x = leaf();
+  EXPECT_NO_THROW(tape.push({&x, &x, &x, &x}, [](Ctx&) {}));
+  EXPECT_THROW(tape.push({&x, &x, &x, &x, &x}, [](Ctx&) {}), Error);
+  EXPECT_EQ(tape.size(), 1u);
+}
+
 TEST_F(TapeTest, AReshapeSharesValueAndGradient) {
   Var x = leaf();
   Var y = scale(ctx, x, 2);
