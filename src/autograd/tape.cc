@@ -126,6 +126,11 @@ Dropout Ctx::dropout(float rate, uint64_t site) const {
   return {rate, mix(mix(mix(seed), step), site), first_row};
 }
 
+int Tape::out_index(int i) {
+  check(i < kMaxOuts, "tape", "an operation with more than {} results", int{kMaxOuts});
+  return i;
+}
+
 void* Tape::take(size_t bytes, size_t align) {
   check(bytes + align <= kClosureChunk, "tape", "a closure of {} bytes", bytes);
   for (;;) {

@@ -123,14 +123,15 @@ class Tape {
   template <class F>
   void push(std::initializer_list<const Var*> outs, F&& backward) {
     using Fn = std::decay_t<F>;
+    static_assert(alignof(Fn) <= __STDCPP_DEFAULT_NEW_ALIGNMENT__, "the tape's memory is aligned for plain types");
     Node node;
     for (const Var* v : outs)
-      if (*v) node.outs[node.out_count++] = v->slot();
-    for (int i = 0; i < node.out_count; ++i) ++node.outs[i]->refs;
+      if (*v) node.outs[out_index(node.out_count++)] = v->slot();
     node.closure = new (take(sizeof(Fn), alignof(Fn))) Fn(std::forward<F>(backward));
     node.call = [](void* f, Ctx& ctx) { (*static_cast<Fn*>(f))(ctx); };
     node.destroy = [](void* f) { static_cast<Fn*>(f)->~Fn(); };
     nodes_.push_back(node);
+    for (int i = 0; i < node.out_count; ++i) ++node.outs[i]->refs;
   }
 
   /// Sends the gradient 1 (or `seed`, of loss's shape) into `loss` and everything it depends on, freeing on the way.
@@ -148,6 +149,7 @@ class Tape {
     Slot* outs[kMaxOuts] = {};
     int out_count = 0;
   };
+  static int out_index(int i);  // throws where there is no place for another
   void* take(size_t bytes, size_t align);
   void pop();
 

@@ -12,7 +12,7 @@ namespace attune {
 namespace {
 constexpr int64_t kChunk = int64_t{1} << 22;  // the least taken from the system at once
 int64_t round_up(int64_t n, int64_t to) { return (n + to - 1) / to * to; }
-// Rehearsed blocks get distinct addresses in a range that is never mapped: touching one is a fault, not a silent bug.
+// Rehearsed blocks get an address that is never mapped: touching one is a fault, not a silent bug.
 char* const kNowhere = reinterpret_cast<char*>(uintptr_t{1} << 46);
 }  // namespace
 
@@ -33,37 +33,46 @@ char* Arena::map(int64_t bytes) {
   return static_cast<char*>(p);
 }
 
-char* Arena::take_free(int64_t bytes) {
+Arena::Live Arena::take_free(int64_t bytes) {
+  // The best fit of the oldest chunk that has one. Chunks are never joined and newer ones are never preferred, so where
+  // a block goes does not depend on the chunks that came after it: that is why a repeated step maps nothing.
   size_t best = free_.size();
-  for (size_t i = 0; i < free_.size(); ++i)
+  for (size_t i = 0; i < free_.size(); ++i) {
+    if (best < free_.size() && free_[i].chunk != free_[best].chunk) break;
     if (free_[i].bytes >= bytes && (best == free_.size() || free_[i].bytes < free_[best].bytes)) best = i;
+  }
   if (best == free_.size()) {
     char* fresh = map(bytes);
-    give_free(fresh, chunks_.back().bytes);
+    give_free({static_cast<int32_t>(chunks_.size() - 1), fresh, chunks_.back().bytes});
     return take_free(bytes);
   }
-  char* address = free_[best].address;
-  free_[best].address += bytes;
-  free_[best].bytes -= bytes;
-  if (free_[best].bytes == 0) free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
-  return address;
+  Free& piece = free_[best];
+  const Live live{piece.address, bytes, -1, piece.chunk};
+  piece.address += bytes;
+  piece.bytes -= bytes;
+  if (piece.bytes == 0) free_.erase(free_.begin() + static_cast<std::ptrdiff_t>(best));
+  return live;
 }
 
-void Arena::give_free(char* address, int64_t bytes) {
-  auto after =
-      std::lower_bound(free_.begin(), free_.end(), address, [](const Free& f, char* a) { return f.address < a; });
-  const bool joins_before = after != free_.begin() && (after - 1)->address + (after - 1)->bytes == address;
-  const bool joins_after = after != free_.end() && address + bytes == after->address;
+void Arena::give_free(const Free& piece) {
+  const auto after = std::lower_bound(free_.begin(), free_.end(), piece, [](const Free& a, const Free& b) {
+    return a.chunk != b.chunk ? a.chunk < b.chunk : a.address < b.address;
+  });
+  const auto joins = [](const Free& a, const Free& b) {
+    return a.chunk == b.chunk && a.address + a.bytes == b.address;
+  };
+  const bool joins_before = after != free_.begin() && joins(*(after - 1), piece);
+  const bool joins_after = after != free_.end() && joins(piece, *after);
   if (joins_before && joins_after) {
-    (after - 1)->bytes += bytes + after->bytes;
+    (after - 1)->bytes += piece.bytes + after->bytes;
     free_.erase(after);
   } else if (joins_before) {
-    (after - 1)->bytes += bytes;
+    (after - 1)->bytes += piece.bytes;
   } else if (joins_after) {
-    after->address = address;
-    after->bytes += bytes;
+    after->address = piece.address;
+    after->bytes += piece.bytes;
   } else {
-    free_.insert(after, {address, bytes});
+    free_.insert(after, piece);
   }
 }
 
@@ -86,15 +95,15 @@ Arena::Block Arena::allocate(int64_t bytes) {
   bytes = std::max(round_up(bytes, kAlign), kAlign);
   if (mode_ == Mode::rehearsing) {
     lifetimes_.push_back({bytes, clock_++, -1});
-    return new_live({kNowhere, bytes, static_cast<int32_t>(lifetimes_.size() - 1)});
+    return new_live({kNowhere, bytes, static_cast<int32_t>(lifetimes_.size() - 1), -1});
   }
   if (mode_ == Mode::planned) {
     const auto i = static_cast<size_t>(request_++);
     if (i < plan_.size.size() && bytes <= plan_.size[i])
-      return new_live({planned_base_ + plan_.offset[i], bytes, static_cast<int32_t>(i)});
+      return new_live({planned_base_ + plan_.offset[i], bytes, static_cast<int32_t>(i), -1});
     ++overflows_;
   }
-  return new_live({take_free(bytes), bytes, -1});
+  return new_live(take_free(bytes));
 }
 
 void Arena::release(Block block) {
@@ -104,7 +113,7 @@ void Arena::release(Block block) {
   if (mode_ == Mode::rehearsing)
     lifetimes_[static_cast<size_t>(live.request)].to = clock_++;
   else if (live.request < 0)
-    give_free(live.address, live.bytes);
+    give_free({live.chunk, live.address, live.bytes});
   live = {};
   unused_.push_back(block);
 }
@@ -162,6 +171,8 @@ void Arena::adopt(Plan plan) {
   chunks_.clear();
   free_.clear();
   reserved_ = 0;
+  mode_ = Mode::growing;  // should there be no memory for the plan, the arena still works
+  plan_ = {};
   planned_base_ = map(std::max<int64_t>(plan.peak, 1));
   plan_ = std::move(plan);
   mode_ = Mode::planned;

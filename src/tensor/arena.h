@@ -2,10 +2,10 @@
 // malloc.
 //
 // Three ways of working:
-//   growing     (the default) best-fit over chunks that are kept: the second identical step allocates nothing.
+//   growing     (the default) chunks that are kept. A request goes to the oldest chunk that has room: a second
+//               identical step finds every block where the first one did and maps nothing.
 //   rehearsing  no memory at all: blocks are addresses nobody may touch, sizes and lifetimes are written down. Kernels
-//   are
-//               skipped (Ctx::run), so a rehearsal of the largest batch takes microseconds and gives a Plan.
+//               are skipped (Ctx::run), so a rehearsal of the largest batch takes microseconds and gives a Plan.
 //   planned     the i-th request of a step gets the offset the Plan gave it; the peak was known before the first step.
 #pragma once
 #include <cstddef>
@@ -59,8 +59,10 @@ class Arena {
     char* address = nullptr;
     int64_t bytes = 0;
     int32_t request = -1;  // index in the plan or the rehearsal; -1: from the free list
+    int32_t chunk = -1;    // where it came from, when from the free list
   };
   struct Free {
+    int32_t chunk;
     char* address;
     int64_t bytes;
   };
@@ -74,15 +76,15 @@ class Arena {
   };
 
   Block new_live(const Live& live);
-  char* take_free(int64_t bytes);
-  void give_free(char* address, int64_t bytes);
+  Live take_free(int64_t bytes);
+  void give_free(const Free& piece);
   char* map(int64_t bytes);
   static Plan pack(const std::vector<Lifetime>& lifetimes);
 
   Mode mode_ = Mode::growing;
   std::vector<Live> live_;
   std::vector<Block> unused_;  // entries of live_ that are free
-  std::vector<Free> free_;     // sorted by address, neighbours joined
+  std::vector<Free> free_;     // sorted by chunk, then address; neighbours in a chunk are joined
   std::vector<Chunk> chunks_;
   Plan plan_;
   char* planned_base_ = nullptr;

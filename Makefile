@@ -1,0 +1,56 @@
+# attune: `make` builds build/attune, `make demo` shows what it does. All work is CMake's; this file only names it.
+PREFIX ?= /usr/local
+JOBS ?= $(shell nproc 2>/dev/null || echo 2)
+SHAPES ?=
+
+.PHONY: all build demo test sanitize bench prove install format clean
+all: build
+
+# Configures once; ninja calls CMake again by itself when a CMake file or the list of sources changes.
+define build_preset
+	@test -f $(2)/build.ninja || cmake --preset $(1)
+	@cmake --build --preset $(1) -j $(JOBS)
+endef
+
+bootstrap = @tools/bootstrap
+
+build:
+	$(bootstrap)
+	$(call build_preset,release,build)
+
+demo: build
+	@build/attune demo
+
+test: build
+	@ctest --preset release -j $(JOBS)
+
+# ThreadSanitizer wants a fixed address layout on newer kernels: setarch -R gives it one where that is allowed.
+fixed_layout = $$(setarch -R true 2>/dev/null && echo setarch -R)
+sanitize:
+	$(bootstrap)
+	$(call build_preset,asan,build-asan)
+	@ctest --preset asan -j $(JOBS)
+	$(call build_preset,tsan,build-tsan)
+	@$(fixed_layout) ctest --preset tsan -j $(JOBS)
+
+# The laboratory compares each kernel with its naive form, oneDNN and OpenBLAS; the program needs neither library.
+bench:
+	@tools/bootstrap
+	@tools/bootstrap laboratory
+	@cmake --preset release -DATTUNE_LABORATORY=ON >/dev/null
+	@cmake --build --preset release -j $(JOBS)
+	@if [ -x build/laboratory ]; then build/laboratory; fi
+	@build/attune bench gemm $(if $(SHAPES),--shapes $(SHAPES))
+	@if build/attune bench attention --help >/dev/null 2>&1; then build/attune bench attention; fi
+
+prove:
+	@tools/prove
+
+install: build
+	@cmake --install build --prefix $(PREFIX)
+
+format:
+	@git ls-files '*.h' '*.cc' | xargs clang-format -i
+
+clean:
+	@rm -rf build build-debug build-asan build-tsan

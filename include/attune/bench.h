@@ -1,0 +1,50 @@
+// Speed on this machine, as a share of what it can do at most. "Peak" is a loop of fused multiply-adds in registers
+// alone, timed in the same run, between the timings it is compared with.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+/// A layer of k inputs and n outputs, applied to m rows.
+struct GemmShape {
+  int64_t m = 0, n = 0, k = 0;
+};
+
+struct GemmBench {
+  std::vector<GemmShape> shapes;  // empty: a selection of shapes from training and decoding
+  int threads = 1;
+  double seconds = 0.2;  // per product
+};
+
+/// One of the three products of training. Each takes 2 m n k floating point operations.
+struct GemmFigure {
+  int64_t m = 0, n = 0, k = 0;
+  std::string product;  // "x W" (forward), "dy W^T" (gradient of the input), "dy^T x" (gradient of the weights)
+  double gflops = 0, share_of_peak = 0;
+};
+
+struct AttentionBench {
+  std::vector<int64_t> lengths = {64, 512, 4096, 16384};
+  int heads = 8;
+  int dim = 64;  // per head
+  bool causal = false;
+  int64_t band = 0;  // 0: everything; w: the last w positions (causal), or w/2 on each side
+  int threads = 1;
+  double seconds = 0.2;  // per figure
+};
+
+struct AttentionFigure {
+  int64_t length = 0;
+  double forward_gflops = 0, forward_share_of_peak = 0;
+  double backward_gflops = 0, backward_share_of_peak = 0;
+  double peak_mb = 0;  // memory beyond inputs, results and their gradients
+};
+
+std::vector<GemmFigure> bench_gemm(const GemmBench& bench);
+std::vector<AttentionFigure> bench_attention(const AttentionBench& bench);
+/// GFLOP/s of that many threads at once, in registers alone. Takes about 50 ms.
+double peak_gflops(int threads);
+
+}  // namespace attune

@@ -1,0 +1,17 @@
+// Names and numbers for people to read.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace attune {
+
+/// The known name that a mistyped one most likely meant; "" when none is near.
+std::string closest_name(std::string_view name, const std::vector<std::string>& known);
+/// 29000 -> "29,000".
+std::string thousands(int64_t n);
+/// 1610612736 -> "1.5 GB" (of 1,024 MB).
+std::string human_bytes(int64_t bytes);
+
+}  // namespace attune

@@ -1,0 +1,146 @@
+// One description per settings struct: name, default, range or choices, and a sentence. The recipe reader, --set, help,
+// the generated reference and checkpoint headers all read the same one. A struct describes itself so:
+//
+//   struct BandOptions {
+//     int64_t width = 64;
+//     Norm norm = Norm::post;                                  // an enum class counting from 0
+//     template <class V>
+//     void fields(V& v) {
+//       v("width", width, "positions each one sees", at_least(1));
+//       v("norm", norm, "where the norm stands", one_of({"post", "pre"}));
+//       v.section("cache", cache);                             // another such struct: its keys become "cache.name"
+//     }
+//   };
+//
+// The defaults are those of a fresh struct; nothing is written down twice.
+#pragma once
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "attune/error.h"
+
+namespace attune {
+
+/// A value as readers and writers of any format exchange it.
+using FieldValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
+                                std::vector<std::string>>;
+
+/// What a field accepts.
+struct FieldRule {
+  double least = -std::numeric_limits<double>::infinity(), most = std::numeric_limits<double>::infinity();
+  bool least_open = false, most_open = false;  // the bound itself is not allowed
+  std::vector<std::string> choices = {};
+  std::string text() const;  // "1 to 64", "at least 1", "post | pre", ""
+};
+inline FieldRule at_least(double least) { return {.least = least}; }
+inline FieldRule above(double least) { return {.least = least, .least_open = true}; }
+inline FieldRule between(double least, double most) { return {.least = least, .most = most}; }
+/// From `least` to just under `most`: a dropout rate.
+inline FieldRule from_below(double least, double most) { return {.least = least, .most = most, .most_open = true}; }
+inline FieldRule one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
+
+/// A field of one struct in memory.
+struct Field {
+  /// An enum counted from 0 in the order of its choices.
+  struct Enum {
+    void* at;
+    int64_t (*get)(const void*);
+    void (*set)(void*, int64_t);
+  };
+  using Place = std::variant<bool*, int32_t*, int64_t*, uint64_t*, float*, double*, std::string*, std::vector<int64_t>*,
+                             std::vector<double>*, std::vector<std::string>*, Enum>;
+  std::string name;  // with sections: "model.d_model"
+  Place place;
+  std::string sentence;
+  FieldRule rule;
+
+  const char* type() const;  // "bool", "integer", "number", "text", "list of ..."
+  FieldValue get() const;
+  /// Throws `kind` when the type or the range is wrong. A whole number is a number too.
+  void set(const FieldValue& value, ErrorKind kind = ErrorKind::recipe) const;
+  /// From text as a person types it; elements of a list are separated by commas.
+  void set_text(std::string_view text, ErrorKind kind = ErrorKind::recipe) const;
+};
+using Fields = std::vector<Field>;
+
+/// The visitor that `fields` is called with.
+class FieldCollector {
+ public:
+  template <class T>
+  void operator()(const char* name, T& member, const char* sentence, FieldRule rule = {}) {
+    if constexpr (std::is_enum_v<T>)
+      add(name,
+          Field::Enum{&member, [](const void* p) { return static_cast<int64_t>(*static_cast<const T*>(p)); },
+                      [](void* p, int64_t i) { *static_cast<T*>(p) = static_cast<T>(i); }},
+          sentence, std::move(rule));
+    else
+      add(name, &member, sentence, std::move(rule));
+  }
+  template <class S>
+  void section(const char* name, S& settings) {
+    const size_t before = prefix_.size();
+    prefix_ += std::string(name) + ".";
+    settings.fields(*this);
+    prefix_.resize(before);
+  }
+  Fields take() { return std::move(fields_); }
+
+ private:
+  void add(const char* name, Field::Place place, const char* sentence, FieldRule rule);
+  Fields fields_;
+  std::string prefix_;
+};
+
+/// The fields of a struct, pointing into it.
+template <class S>
+Fields fields_of(S& settings) {
+  FieldCollector collector;
+  settings.fields(collector);
+  return collector.take();
+}
+
+/// The field of that name; an error that names the closest known key when there is none.
+const Field& find_field(const Fields& fields, std::string_view key, ErrorKind kind = ErrorKind::recipe);
+
+template <class S>
+void set_field(S& settings, std::string_view key, std::string_view text, ErrorKind kind = ErrorKind::recipe) {
+  find_field(fields_of(settings), key, kind).set_text(text, kind);
+}
+template <class S>
+void set_field(S& settings, std::string_view key, const FieldValue& value, ErrorKind kind = ErrorKind::recipe) {
+  find_field(fields_of(settings), key, kind).set(value, kind);
+}
+
+/// All settings in order, and back. Reading checks every key and value.
+using NamedValues = std::vector<std::pair<std::string, FieldValue>>;
+NamedValues values_of(const Fields& fields);
+template <class S>
+NamedValues to_values(S settings) {
+  return values_of(fields_of(settings));
+}
+template <class S>
+void from_values(S& settings, const NamedValues& values, ErrorKind kind = ErrorKind::recipe) {
+  const Fields fields = fields_of(settings);
+  for (const auto& [key, value] : values) find_field(fields, key, kind).set(value, kind);
+}
+
+/// Throws unless every value is in its range: for settings made in code.
+void check_fields(const Fields& fields, ErrorKind kind = ErrorKind::usage);
+
+/// A value as set_text reads it.
+std::string text_of(const FieldValue& value);
+/// One line per field: name, default, range, sentence. The reference page and --help print it.
+std::string reference_table(const Fields& fields);
+template <class S>
+std::string reference_table() {
+  S defaults;
+  return reference_table(fields_of(defaults));
+}
+
+}  // namespace attune

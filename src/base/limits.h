@@ -1,0 +1,22 @@
+// What the system lets this process have: cores' worth of time, memory, address space.
+#pragma once
+#include <cstdint>
+#include <string>
+
+namespace attune {
+
+/// Bytes, or cores; 0 means no limit (or not known).
+struct Limits {
+  double cpu_quota = 0;
+  int64_t memory = 0, memory_available = 0;  // of the machine
+  int64_t memory_limit = 0;                  // of the container, the least on the way up
+  int64_t address_space = 0;                 // ulimit -v
+};
+
+/// `root` stands before /proc and /sys, so that tests can bring their own.
+Limits read_limits(const std::string& root = "");
+
+/// The first line of a small file, "" when it can't be read: for /proc and /sys.
+std::string first_line(const std::string& path);
+
+}  // namespace attune

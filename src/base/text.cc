@@ -1,0 +1,86 @@
+#include "base/text.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace attune {
+
+int edit_distance(std::string_view a, std::string_view b) {
+  // Three rows of the usual table: the swap of two neighbours looks two rows back.
+  std::vector<int> before(b.size() + 1), last(b.size() + 1), row(b.size() + 1);
+  for (size_t j = 0; j <= b.size(); ++j) row[j] = static_cast<int>(j);
+  for (size_t i = 1; i <= a.size(); ++i) {
+    std::swap(before, last);
+    std::swap(last, row);
+    row[0] = static_cast<int>(i);
+    for (size_t j = 1; j <= b.size(); ++j) {
+      row[j] = std::min({last[j] + 1, row[j - 1] + 1, last[j - 1] + (a[i - 1] != b[j - 1])});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) row[j] = std::min(row[j], before[j - 2] + 1);
+    }
+  }
+  return row[b.size()];
+}
+
+std::string closest_name(std::string_view name, const std::vector<std::string>& known) {
+  std::string best;
+  int least = static_cast<int>(std::max<size_t>(1, name.size() / 3)) + 1;  // further away it would be a guess
+  for (const std::string& k : known) {
+    const int d = edit_distance(name, k);
+    if (d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  if (best.empty() && name.size() >= 3)  // an unfinished word
+    for (const std::string& k : known)
+      if (k.starts_with(name)) return k;
+  return best;
+}
+
+std::string thousands(int64_t n) {
+  std::string digits = std::to_string(n);
+  const size_t first = n < 0 ? 1 : 0;
+  for (size_t i = digits.size(); i > first + 3;) digits.insert(i -= 3, ",");
+  return digits;
+}
+
+std::string human_bytes(int64_t bytes) {
+  constexpr const char* units[] = {"bytes", "KB", "MB", "GB", "TB", "PB"};
+  double value = static_cast<double>(bytes);
+  size_t unit = 0;
+  while (value >= 1023.5 && unit + 1 < std::size(units)) {
+    value /= 1024;
+    ++unit;
+  }
+  return unit == 0 || value >= 99.95 ? fmt::format("{:.0f} {}", value, units[unit])
+                                     : fmt::format("{:.1f} {}", value, units[unit]);
+}
+
+std::string join(const std::vector<std::string>& parts, std::string_view between) {
+  std::string out;
+  for (size_t i = 0; i < parts.size(); ++i) {
+    if (i) out += between;
+    out += parts[i];
+  }
+  return out;
+}
+
+std::vector<std::string> split(std::string_view text, char separator) {
+  std::vector<std::string> parts;
+  for (;;) {
+    const size_t at = text.find(separator);
+    parts.emplace_back(text.substr(0, at));
+    if (at == std::string_view::npos) return parts;
+    text.remove_prefix(at + 1);
+  }
+}
+
+std::string_view trim(std::string_view text) {
+  constexpr const char* blank = " \t\r\n";
+  const size_t from = text.find_first_not_of(blank);
+  if (from == std::string_view::npos) return {};
+  return text.substr(from, text.find_last_not_of(blank) - from + 1);
+}
+
+}  // namespace attune

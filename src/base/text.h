@@ -1,0 +1,19 @@
+// Small work on text; what other programs may want too is in attune/text.h.
+#pragma once
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "attune/text.h"
+
+namespace attune {
+
+/// How many letters to insert, delete, change or swap with a neighbour to get from one word to another.
+int edit_distance(std::string_view a, std::string_view b);
+std::string join(const std::vector<std::string>& parts, std::string_view between);
+/// Pieces between separators; empty ones are kept. "" gives one empty piece.
+std::vector<std::string> split(std::string_view text, char separator);
+/// Without spaces, tabs and line ends at both sides.
+std::string_view trim(std::string_view text);
+
+}  // namespace attune

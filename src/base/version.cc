@@ -1,0 +1,7 @@
+#include "attune/version.h"
+
+namespace attune {
+
+const char* version() { return ATTUNE_VERSION; }
+
+}  // namespace attune

@@ -1,0 +1,17 @@
+// attune bench: the group of speed measurements; each kind has a file of its own.
+#include <CLI/CLI.hpp>
+
+#include "cli/session.h"
+
+namespace attune::cli {
+
+void add_bench(CLI::App& app, Session& session) {
+  CLI::App* command = add_command(app, session, "bench", "speed on this machine, as a share of its peak",
+                                  "  attune bench gemm\n"
+                                  "  attune bench gemm --threads 1 --json > gemm.jsonl");
+  command->group("This machine");
+  command->require_subcommand(1);
+  add_bench_gemm(*command, session);
+}
+
+}  // namespace attune::cli

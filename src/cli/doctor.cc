@@ -1,0 +1,88 @@
+// attune doctor: what this machine offers and what may go wrong.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/machine.h"
+#include "attune/text.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+std::string words(const std::vector<std::string>& list) {
+  std::string out;
+  for (const auto& w : list) out += (out.empty() ? "" : " ") + w;
+  return out.empty() ? "none known" : out;
+}
+
+std::string why(const Machine& m, const Session& session) {
+  if (!session.isa_source.empty() && session.isa != "auto") return "asked for by " + session.isa_source;
+  return m.isas.size() == 1 ? "the only one there are kernels for" : "the best this CPU has";
+}
+
+std::string limit(int64_t bytes) { return bytes ? human_bytes(bytes) : "none"; }
+
+Record as_record(const Machine& m, const Session& session) {
+  List warnings;
+  for (const auto& w : m.warnings) warnings.push_back(Record{{"text", w.text}, {"fix", w.fix}});
+  return {{"cpu", m.cpu},
+          {"features", m.features},
+          {"isa", m.isa},
+          {"isa_reason", why(m, session)},
+          {"isas", m.isas},
+          {"fma", m.fma},
+          {"cores", m.cores},
+          {"cores_allowed", m.cores_allowed},
+          {"cpu_quota", m.cpu_quota},
+          {"threads", session.thread_count()},
+          {"memory", m.memory},
+          {"memory_available", m.memory_available},
+          {"memory_limit", m.memory_limit},
+          {"address_space_limit", m.address_space_limit},
+          {"huge_pages", m.huge_pages},
+          {"folder", m.folder},
+          {"disk_free", m.disk_free},
+          {"folder_writable", m.folder_writable},
+          {"warnings", warnings}};
+}
+
+std::string as_text(const Machine& m, const Session& session) {
+  std::string out;
+  const auto line = [&](const char* name, const std::string& text) { out += fmt::format("{:<18}{}\n", name, text); };
+  line("CPU", m.cpu);
+  line("features", words(m.features));
+  line("instruction set", fmt::format("{} ({}; available: {})", m.isa, why(m, session), words(m.isas)));
+  line("same bits", m.fma ? "as every machine with fused multiply-add" : "only on machines without fused multiply-add");
+  line("cores", fmt::format("{} allowed of {}{}", m.cores_allowed, m.cores,
+                            m.cpu_quota > 0 ? fmt::format(", {:.1f} cores' worth of time", m.cpu_quota) : ""));
+  line("threads", fmt::format("{}", session.thread_count()));
+  line("memory", fmt::format("{} free of {}", human_bytes(m.memory_available), human_bytes(m.memory)));
+  line("limits",
+       fmt::format("container {}, address space (ulimit -v) {}", limit(m.memory_limit), limit(m.address_space_limit)));
+  line("huge pages", m.huge_pages);
+  line("disk",
+       fmt::format("{} free in {}{}", human_bytes(m.disk_free), m.folder == "." ? "the current folder" : m.folder,
+                   m.folder_writable ? "" : ", not writable"));
+  out += "\n";
+  for (const auto& w : m.warnings) out += fmt::format("warning: {}\n  fix: {}\n", w.text, w.fix);
+  if (m.warnings.empty()) out += "Nothing stands in the way.\n";
+  return out;
+}
+
+}  // namespace
+
+void add_doctor(CLI::App& app, Session& session) {
+  CLI::App* command = add_command(app, session, "doctor", "what this machine offers and what may go wrong",
+                                  "  attune doctor\n"
+                                  "  attune doctor --json | jq .warnings");
+  command->group("This machine");
+  set_work(command, session, [&session] {
+    const Machine m = describe_machine();
+    print(session.json ? to_json(as_record(m, session)) + "\n" : as_text(m, session));
+  });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,93 @@
+#include "cli/output.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "attune/error.h"
+
+namespace attune::cli {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json json_of(const Value& value);
+Json json_of(const Record& record) {
+  Json object = Json::object();
+  for (const auto& [key, value] : record) object[key] = json_of(value);
+  return object;
+}
+Json json_of(const List& list) {
+  Json array = Json::array();
+  for (const Value& v : list) array.push_back(json_of(v));
+  return array;
+}
+template <class T>
+Json json_of(const T& plain) {
+  return Json(plain);
+}
+Json json_of(const Value& value) {
+  return std::visit([](const auto& v) { return json_of(v); },
+                    static_cast<const std::variant<bool, int64_t, double, std::string, List, Record>&>(value));
+}
+
+/// How wide a text is in a terminal: its letters, not its bytes.
+size_t width(const std::string& text) {
+  size_t n = 0;
+  for (char c : text) n += (static_cast<unsigned char>(c) & 0xc0) != 0x80;
+  return n;
+}
+
+bool is_number(const std::string& text) {
+  return !text.empty() && text.find_first_not_of("0123456789.,-+% ") == std::string::npos;
+}
+
+}  // namespace
+
+std::string to_json(const Record& record) {
+  return json_of(record).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
+double rounded(double x, int digits) {
+  const double scale = std::pow(10.0, digits);
+  return std::round(x * scale) / scale;
+}
+
+std::string table(const std::vector<std::string>& head, const std::vector<std::vector<std::string>>& rows) {
+  std::vector<size_t> widths;
+  std::vector<bool> right(head.size(), true);
+  for (size_t c = 0; c < head.size(); ++c) {
+    widths.push_back(width(head[c]));
+    for (const auto& row : rows) {
+      widths[c] = std::max(widths[c], width(row[c]));
+      right[c] = right[c] && is_number(row[c]);
+    }
+  }
+  std::string out;
+  const auto line = [&](const std::vector<std::string>& cells) {
+    std::string text;
+    for (size_t c = 0; c < cells.size(); ++c) {
+      const std::string gap(widths[c] - width(cells[c]), ' ');
+      text += (c ? "  " : "") + (right[c] ? gap + cells[c] : cells[c] + gap);
+    }
+    out += text.substr(0, text.find_last_not_of(' ') + 1) + "\n";
+  };
+  line(head);
+  for (const auto& row : rows) line(row);
+  return out;
+}
+
+void print(const std::string& text) {
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+    throw Error(ErrorKind::io, std::string("cannot write the result to stdout: ") + std::strerror(errno));
+}
+
+void finish_output() {
+  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+    throw Error(ErrorKind::io, std::string("cannot write the result to stdout: ") + std::strerror(errno));
+}
+
+}  // namespace attune::cli

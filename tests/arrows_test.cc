@@ -1,0 +1,131 @@
+// Which folder of src/ may include which: data flows through them in one direction, includes point only back along it.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <regex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace {
+
+namespace fs = std::filesystem;
+using Names = std::set<std::string>;
+
+Names operator+(Names a, const Names& b) {
+  a.insert(b.begin(), b.end());
+  return a;
+}
+
+/// For each folder, what it may include beside itself and the public headers.
+std::map<std::string, Names> allowed_arrows() {
+  const Names base{"base"}, tensor = base + Names{"tensor"}, kernels = tensor + Names{"kernels"};
+  const Names outside{"text", "image", "audio", "music", "graph"};  // the world <-> ids, vectors or frames
+  const Names autograd = kernels + Names{"autograd"};
+  const Names model = autograd + Names{"model"}, data = tensor + outside + Names{"data"};
+  const Names train = model + data + Names{"train"};
+  std::map<std::string, Names> arrows{
+      {"base", {}},
+      {"tensor", base},
+      {"kernels", tensor},
+      {"autograd", kernels},
+      {"data", tensor + outside},
+      {"model", autograd},
+      {"train", model + data},
+      {"checkpoint", train},
+      {"decode", model},
+      {"measure", tensor + outside},
+      {"show", tensor},
+      {"api", train + Names{"checkpoint", "decode", "measure", "show"}},
+      {"serve", {}},  // on the public library alone, as the command line is
+      {"cli", {}},
+  };
+  for (const auto& o : outside) arrows[o] = base;
+  return arrows;
+}
+
+struct Source {
+  std::string path;    // "src/base/files.cc"
+  std::string folder;  // "base"; "attune" for the public headers
+  int lines = 0;
+  std::vector<std::string> own, system;  // what it includes
+};
+
+std::vector<Source> read_sources() {
+  const fs::path root = ATTUNE_SOURCE_DIR;
+  const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">].*)re");
+  std::vector<Source> sources;
+  for (const char* top : {"src", "include"})
+    for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
+      if (!entry.is_regular_file()) continue;
+      const fs::path relative = fs::relative(entry.path(), root / top);
+      Source s{(top / relative).string(), relative.begin()->string(), 0, {}, {}};
+      std::ifstream in(entry.path());
+      std::smatch match;
+      for (std::string line; std::getline(in, line); ++s.lines)
+        if (line.find('#') != std::string::npos && std::regex_match(line, match, include))
+          (match[1] == "\"" ? s.own : s.system).push_back(match[2]);
+      sources.push_back(std::move(s));
+    }
+  return sources;
+}
+
+bool is_header(const Source& s) { return s.path.ends_with(".h") || s.path.ends_with(".inc"); }
+
+TEST(Arrows, IncludesPointOneWay) {
+  const auto arrows = allowed_arrows();
+  const auto sources = read_sources();
+  ASSERT_GT(sources.size(), 20u);
+  for (const Source& s : sources) {
+    const bool is_public = s.path.starts_with("include/");
+    if (is_public) {
+      EXPECT_EQ(s.folder, "attune") << s.path;
+    } else if (!arrows.contains(s.folder)) {
+      ADD_FAILURE() << s.path << ": no rule says what " << s.folder << "/ may include; add one to arrows_test.cc";
+      continue;
+    }
+    for (const std::string& include : s.own) {
+      const std::string to = include.substr(0, include.find('/'));
+      const bool allowed = to == "attune" || (!is_public && (to == s.folder || arrows.at(s.folder).contains(to)));
+      EXPECT_TRUE(allowed) << s.path << " may not include \"" << include << "\"";
+    }
+  }
+}
+
+TEST(Arrows, FilesStayReadable) {
+  for (const Source& s : read_sources())
+    EXPECT_LE(s.lines, s.folder == "kernels" ? 600 : 400) << s.path << " wants to be two files";
+}
+
+TEST(Arrows, HeavyHeadersStayInSources) {
+  const auto is_heavy = [](const std::string& name) {
+    for (const char* heavy : {"CLI/", "nlohmann/", "toml++/", "toml.hpp", "boost/beast"})
+      if (name.starts_with(heavy)) return true;
+    return false;
+  };
+  for (const Source& s : read_sources()) {
+    Names libraries;
+    for (const std::string& name : s.system) {
+      if (!is_heavy(name)) continue;
+      libraries.insert(name.substr(0, name.find('/')));
+      EXPECT_FALSE(is_header(s)) << s.path << " brings " << name << " to all who include it";
+      EXPECT_TRUE(s.folder == "cli" || !name.starts_with("CLI/")) << s.path << " includes " << name;
+    }
+    EXPECT_LE(libraries.size(), 1u) << s.path << " includes two heavy libraries";
+  }
+}
+
+TEST(Arrows, PublicHeadersAreAllInTheOne) {
+  Names in_attune_h, headers;
+  for (const Source& s : read_sources()) {
+    if (s.path == "include/attune/attune.h")
+      in_attune_h.insert(s.own.begin(), s.own.end());
+    else if (s.path.starts_with("include/"))
+      headers.insert(s.path.substr(8));
+  }
+  EXPECT_EQ(in_attune_h, headers);
+}
+
+}  // namespace

@@ -1,0 +1,125 @@
+// The program as people meet it: help, errors, exit codes, doctor, bench gemm.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+
+#include "attune/machine.h"
+#include "attune/version.h"
+#include "run_program.h"
+
+namespace attune::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> commands_in_help() {
+  std::vector<std::string> commands;
+  const std::string help = run_attune({"--help"}).out;
+  const std::regex line(R"(\n  attune (\w+) +\w)");
+  const std::string list = help.substr(help.find("\n\n", help.find("First steps")));
+  for (std::sregex_iterator i(list.begin(), list.end(), line), end; i != end; ++i) commands.push_back((*i)[1]);
+  return commands;
+}
+
+TEST(Cli, HelpInvites) {
+  const Outcome r = run_attune({"--help"});
+  EXPECT_EQ(r.code, 0);
+  EXPECT_NE(r.out.find("First steps"), std::string::npos) << r.out;
+  EXPECT_EQ(r.err, "");
+  EXPECT_EQ(run_attune({}).out, r.out);
+}
+
+TEST(Cli, VersionIsTheHeaders) { EXPECT_EQ(run_attune({"--version"}).out, "attune " ATTUNE_VERSION "\n"); }
+
+TEST(Cli, EveryCommandHasHelpManPageAndCompletion) {
+  const auto commands = commands_in_help();
+  ASSERT_GE(commands.size(), 2u);
+  const std::string man = slurp(ATTUNE_SOURCE_DIR "/docs/man/attune.1");
+  const std::string completion = slurp(ATTUNE_SOURCE_DIR "/tools/completion.bash");
+  EXPECT_NE(man.find("attune " ATTUNE_VERSION), std::string::npos);
+  for (const auto& c : commands) {
+    const Outcome r = run_attune({c, "--help"});
+    EXPECT_EQ(r.code, 0) << c;
+    EXPECT_NE(r.out.find("Examples:\n  attune " + c), std::string::npos) << r.out;
+    EXPECT_NE(man.find("attune " + c), std::string::npos) << "docs/man/attune.1 lacks " << c;
+    EXPECT_TRUE(std::regex_search(completion, std::regex("[\" ]" + c + "[\" ]"))) << "completion lacks " << c;
+  }
+}
+
+TEST(Cli, MistakesAreUsageErrorsThatHelp) {
+  const struct {
+    std::vector<std::string> words;
+    std::string says;
+  } cases[] = {
+      {{"docter"}, "attune: unknown command 'docter'. Did you mean 'doctor'?\n"},
+      {{"xyzzy"}, "attune: unknown command 'xyzzy'. See `attune --help`.\n"},
+      {{"doctor", "--jsno"}, "attune doctor: unknown option '--jsno'. Did you mean '--json'?\n"},
+      {{"doctor", "--thread=2"}, "attune doctor: unknown option '--thread'. Did you mean '--threads'?\n"},
+      {{"doctor", "now"}, "attune doctor: unknown argument 'now'. See `attune doctor --help`.\n"},
+      {{"bench", "gem"}, "attune bench: unknown command 'gem'. Did you mean 'gemm'?\n"},
+      {{"bench"}, "attune bench: which one?\n"},
+      {{"doctor", "--threads", "0"}, "attune doctor: --threads"},
+      {{"doctor", "--isa", "mmx"}, "attune doctor: --isa: this CPU has no instruction set 'mmx'"},
+      {{"bench", "gemm", "--shapes", "3x4"}, "attune bench gemm: --shapes: '3x4' is not a shape\n  fix: "},
+  };
+  for (const auto& c : cases) {
+    const Outcome r = run_attune(c.words);
+    EXPECT_EQ(r.code, 2) << r.err;
+    EXPECT_EQ(r.out, "");
+    EXPECT_TRUE(r.err.starts_with(c.says)) << r.err;
+  }
+}
+
+TEST(Cli, IsaByOptionOrEnvironment) {
+  for (const std::string& isa : available_isas()) {
+    EXPECT_EQ(Json::parse(run_attune({"doctor", "--json"}, {"ATTUNE_ISA=" + isa}).out)["isa"], isa);
+    EXPECT_EQ(Json::parse(run_attune({"--isa", isa, "doctor", "--json"}, {"ATTUNE_ISA=none"}).out)["isa"], isa);
+  }
+  const Outcome r = run_attune({"doctor"}, {"ATTUNE_ISA=none"});
+  EXPECT_EQ(r.code, 2);
+  EXPECT_TRUE(r.err.starts_with("attune doctor: ATTUNE_ISA: ")) << r.err;
+}
+
+TEST(Cli, DoctorTellsTheMachine) {
+  const Outcome r = run_attune({"doctor", "--json", "--threads", "3"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_GT(j["memory"].get<int64_t>(), 0);
+  EXPECT_GE(j["cores"].get<int>(), j["cores_allowed"].get<int>());
+  EXPECT_EQ(j["threads"], 3);
+  EXPECT_EQ(j["isas"].front(), j["isa"]);
+  EXPECT_NE(run_attune({"doctor"}).out.find(j["isa"].get<std::string>()), std::string::npos);
+}
+
+TEST(Cli, DoctorWarnsOfASetWithoutFma) {
+  const Machine m = describe_machine();
+  if (!m.fma || m.isas.back() != "baseline") GTEST_SKIP() << "every set here has it";
+  const Outcome r = run_attune({"doctor", "--isa", "baseline"});
+  EXPECT_NE(r.out.find("warning: 'baseline' has no fused multiply-add"), std::string::npos) << r.out;
+  EXPECT_NE(r.out.find("\n  fix: "), std::string::npos);
+}
+
+TEST(Cli, BenchGemmWritesALinePerProduct) {
+  const Outcome r = run_attune({"bench", "gemm", "--shapes", "12x16x32,1x64x64", "--seconds", "0.01", "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  std::istringstream lines(r.out);
+  int n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const Json j = Json::parse(line);
+    EXPECT_GT(j["gflops"].get<double>(), 0);
+    EXPECT_GT(j["share_of_peak"].get<double>(), 0);
+    EXPECT_EQ(j["m"], n < 3 ? 12 : 1);
+  }
+  EXPECT_EQ(n, 6);
+  EXPECT_EQ(run_attune({"bench", "gemm", "--shapes", "2x2x2", "--seconds", "0.01", "--quiet"}).err, "");
+}
+
+TEST(Cli, AFullDiskIsAnError) {
+  const Outcome r = run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " doctor > /dev/full"});
+  EXPECT_EQ(r.code, 6);
+  EXPECT_NE(r.err.find("cannot write"), std::string::npos) << r.err;
+}
+
+}  // namespace
+}  // namespace attune::test

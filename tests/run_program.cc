@@ -1,0 +1,65 @@
+#include "run_program.h"
+
+#include <fcntl.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <stdexcept>
+
+extern char** environ;
+
+namespace attune::test {
+
+TempFolder::TempFolder() {
+  std::string name = (std::filesystem::temp_directory_path() / "attune-test-XXXXXX").string();
+  if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
+  path_ = name;
+}
+
+TempFolder::~TempFolder() {
+  std::error_code ignored;
+  std::filesystem::remove_all(path_, ignored);
+}
+
+std::string slurp(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::stringstream all;
+  all << in.rdbuf();
+  return all.str();
+}
+
+Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment) {
+  const TempFolder folder;
+  std::vector<std::string> words{program}, variables = environment;
+  words.insert(words.end(), arguments.begin(), arguments.end());
+  for (char** e = environ; *e; ++e)
+    if (!std::string(*e).starts_with("ATTUNE_ISA=")) variables.emplace_back(*e);
+  const auto pointers = [](std::vector<std::string>& list) {
+    std::vector<char*> p;
+    for (auto& s : list) p.push_back(s.data());
+    p.push_back(nullptr);
+    return p;
+  };
+  posix_spawn_file_actions_t actions;
+  posix_spawn_file_actions_init(&actions);
+  posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
+  posix_spawn_file_actions_addopen(&actions, 1, (folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
+  posix_spawn_file_actions_addopen(&actions, 2, (folder / "err").c_str(), O_WRONLY | O_CREAT, 0600);
+  pid_t pid = 0;
+  const int failed =
+      posix_spawn(&pid, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
+  posix_spawn_file_actions_destroy(&actions);
+  if (failed) throw std::runtime_error("cannot start " + program);
+  int status = 0;
+  waitpid(pid, &status, 0);
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(folder / "out"),
+          slurp(folder / "err")};
+}
+
+}  // namespace attune::test

@@ -1,0 +1,37 @@
+// Runs a program as a user would, and gives back what it said.
+#pragma once
+#include <string>
+#include <vector>
+
+namespace attune::test {
+
+struct Outcome {
+  int code = -1;
+  std::string out, err;
+};
+
+/// `environment` entries ("NAME=value") are added to what the tests have; ATTUNE_ISA is never inherited.
+Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment = {});
+/// The same for build/attune.
+inline Outcome run_attune(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
+  return run_program(ATTUNE_PROGRAM, arguments, environment);
+}
+
+/// A fresh folder, removed at the end of the scope.
+class TempFolder {
+ public:
+  TempFolder();
+  ~TempFolder();
+  TempFolder(const TempFolder&) = delete;
+  TempFolder& operator=(const TempFolder&) = delete;
+  const std::string& path() const { return path_; }
+  std::string operator/(const std::string& name) const { return path_ + "/" + name; }
+
+ private:
+  std::string path_;
+};
+
+std::string slurp(const std::string& path);
+
+}  // namespace attune::test

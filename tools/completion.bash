@@ -1,0 +1,22 @@
+# bash completion for attune
+_attune() {
+  local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} i at=""
+  for ((i = 1; i < COMP_CWORD; ++i)); do
+    [[ ${COMP_WORDS[i]} == -* ]] || at+=" ${COMP_WORDS[i]}"
+  done
+  local common="--help --json --quiet --threads --isa" words
+  case "$previous" in
+  --isa) words="auto avx512 avx2 baseline" ;;
+  --threads | --shapes | --seconds) words="" ;;
+  *)
+    case "$at" in
+    "") words="doctor bench --version $common" ;;
+    " bench") words="gemm $common" ;;
+    " bench gemm"*) words="--shapes --seconds $common" ;;
+    *) words="$common" ;;
+    esac
+    ;;
+  esac
+  mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
+}
+complete -o default -F _attune attune
