@@ -1,0 +1,68 @@
+#include "api/timing.h"
+
+#include <algorithm>
+#include <thread>
+#include <vector>
+
+#include "attune/bench.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/random.h"
+#include "kernels/gemm.h"
+
+namespace attune {
+
+namespace {
+
+constexpr int kRounds = 5;
+
+double peak(int threads, double seconds) {
+  std::vector<double> each(static_cast<size_t>(threads));
+  std::vector<std::thread> others;
+  for (size_t t = 1; t < each.size(); ++t)
+    others.emplace_back([&each, t, seconds] { each[t] = kernels::measure_peak_gflops(seconds); });
+  each[0] = kernels::measure_peak_gflops(seconds);
+  for (auto& t : others) t.join();
+  double sum = 0;
+  for (double g : each) sum += g;
+  return sum;
+}
+
+/// Seconds of one call, from as many as fit `seconds` (at least one).
+double time_calls(double seconds, FunctionRef<void()> call) {
+  const Stopwatch watch;
+  int64_t calls = 0;
+  do {
+    call();
+    ++calls;
+  } while (watch.seconds() < seconds);
+  return watch.seconds() / static_cast<double>(calls);
+}
+
+}  // namespace
+
+Aligned<float> random_floats(int64_t count, uint64_t seed) {
+  Aligned<float> f(count);
+  Random random(seed);
+  for (int64_t i = 0; i < count; ++i) f.data()[i] = static_cast<float>(random.uniform(-1, 1));
+  return f;
+}
+
+Speed measure_speed(double flops, int threads, double seconds, FunctionRef<void()> call) {
+  Speed speed;
+  double best_peak = 0;
+  call();  // takes the packing space and wakes the threads
+  for (int round = 0; round < kRounds; ++round) {
+    best_peak = std::max(best_peak, peak(threads, 0.2 * seconds / kRounds));
+    speed.gflops = std::max(speed.gflops, flops * 1e-9 / time_calls(0.8 * seconds / kRounds, call));
+  }
+  speed.share_of_peak = speed.gflops / best_peak;
+  return speed;
+}
+
+double peak_gflops(int threads) {
+  check(threads >= 1, "peak", "{} threads", threads);
+  return peak(threads, 0.05);
+}
+
+}  // namespace attune

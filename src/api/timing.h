@@ -1,0 +1,21 @@
+// Timing kernels between measurements of the peak they are compared with.
+#pragma once
+#include <cstdint>
+
+#include "base/aligned.h"
+#include "base/function_ref.h"
+
+namespace attune {
+
+/// Uniform numbers in [-1, 1), fixed by the seed.
+Aligned<float> random_floats(int64_t count, uint64_t seed);
+
+struct Speed {
+  double gflops = 0, share_of_peak = 0;
+};
+
+/// How fast `call`, of so many floating point operations, runs: peak, calls, peak, calls ..., the best of each. Takes
+/// about `seconds`, or one call for each of the rounds.
+Speed measure_speed(double flops, int threads, double seconds, FunctionRef<void()> call);
+
+}  // namespace attune
