@@ -18,6 +18,7 @@ namespace {
 constexpr const char* kInvitation = R"(attune trains, explains and serves attention models on a CPU.
 
 First steps:
+  attune demo              watch a small attention network learn
   attune doctor            see what this machine offers
   attune bench gemm        see how close to its limit it gets
 )";
@@ -96,6 +97,7 @@ int run(int argc, char** argv) {
   app.set_version_flag("--version", std::string("attune ") + version());
   add_common_options(app, session);
   app.require_subcommand(0, 1);
+  add_demo(app, session);
   add_doctor(app, session);
   add_bench(app, session);
 
