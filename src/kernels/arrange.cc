@@ -35,19 +35,28 @@ void over_rows(const Tensor& t, ThreadPool* pool, const Body& body) {
   });
 }
 
-/// Rows [first, last) of the transposed matrices, sixteen at a time so that each line read serves them all.
+/// Rows [first, last) of the transposed matrices, in squares that pass through a buffer: rows that lie a power of two
+/// apart share few places in the cache, so each is read and written in whole lines.
 template <class T>
 void transpose_rows(const Tensor& from, const Tensor& to, bool add, int64_t first, int64_t last) {
+  constexpr int64_t side = 16;
   const int rank = to.shape.rank();
   const int64_t rows = to.shape[rank - 2], cols = to.shape[rank - 1];
-  for (int64_t r = first; r < last;) {
-    const int64_t j = r % rows, count = std::min({int64_t{16}, last - r, rows - j});
-    for (int64_t i = 0; i < cols; ++i) {
-      const T* s = from.row<T>(r / rows * cols + i) + j;
-      T* d = to.row<T>(r) + i;
-      for (int64_t q = 0; q < count; ++q) d[q * to.stride] = add ? d[q * to.stride] + s[q] : s[q];
+  T square[side][side];
+  for (int64_t r = first, count = 0; r < last; r += count) {
+    const int64_t j = r % rows;
+    count = std::min({side, last - r, rows - j});
+    for (int64_t i = 0; i < cols; i += side) {
+      const int64_t n = std::min(side, cols - i);
+      for (int64_t p = 0; p < n; ++p) {
+        const T* s = from.row<T>(r / rows * cols + i + p) + j;
+        for (int64_t q = 0; q < count; ++q) square[q][p] = s[q];
+      }
+      for (int64_t q = 0; q < count; ++q) {
+        T* d = to.row<T>(r + q) + i;
+        for (int64_t p = 0; p < n; ++p) d[p] = add ? d[p] + square[q][p] : square[q][p];
+      }
     }
-    r += count;
   }
 }
 

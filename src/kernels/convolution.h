@@ -1,6 +1,7 @@
 // 1-D convolution over packed sequences: rows are time, columns are channels. f32 by matrix products over windows (or
 // by vectors of channels, when each channel has its own filter), f64 by plain loops, for checking.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 
 #include "base/thread_pool.h"
@@ -21,6 +22,19 @@ struct Convolution {
   int64_t group_in() const { return weight.shape[2]; }
   int64_t group_out() const { return weight.shape[0] / groups; }
   int64_t shift(int64_t tap) const { return tap * dilation - back; }
+  /// The taps [first, last) that see a row of the sequence [begin, end) from its row t, looking ahead or behind.
+  struct Taps {
+    int64_t first, last;
+  };
+  Taps taps_ahead(int64_t t, int64_t begin, int64_t end) const {
+    const int64_t before = begin - t + back;
+    return {before <= 0 ? 0 : (before + dilation - 1) / dilation,
+            std::min(taps(), (end - 1 - t + back) / dilation + 1)};
+  }
+  Taps taps_behind(int64_t t, int64_t begin, int64_t end) const {
+    const int64_t beyond = t + back - end;
+    return {beyond < 0 ? 0 : beyond / dilation + 1, std::min(taps(), (t + back - begin) / dilation + 1)};
+  }
   bool depthwise() const { return group_in() == 1 && group_out() == 1; }
 };
 

@@ -12,16 +12,17 @@ void depthwise_rows(const Convolution& c, ConvolutionPass pass, bool add, const 
                     int64_t last) {
   const bool forward = pass == ConvolutionPass::forward;
   const Tensor &from = forward ? c.x : c.y, &to = forward ? c.y : c.x;
-  const int64_t channels = to.cols(), taps = c.taps();
+  const int64_t channels = to.cols();
   SequenceOf sequence(*c.segments, first);
   for (int64_t t = first; t < last; ++t) {
     sequence.move_to(t);
+    const auto taps = forward ? c.taps_ahead(t, sequence.begin(), sequence.end())
+                              : c.taps_behind(t, sequence.begin(), sequence.end());
     for_packs(channels, [&](int64_t j, int64_t count) HWY_ATTR {
       Pack<float> total = zero<float>();
-      for (int64_t tap = 0; tap < taps; ++tap) {
+      for (int64_t tap = taps.first; tap < taps.last; ++tap) {
         const int64_t row = forward ? t + c.shift(tap) : t - c.shift(tap);
-        if (sequence.has(row))
-          total = fma(load_at(from.row<float>(row) + j, count), load_at(filters + tap * channels + j, count), total);
+        total = fma(load_at(from.row<float>(row) + j, count), load_at(filters + tap * channels + j, count), total);
       }
       put_at(total, to.row<float>(t) + j, count, add);
     });
@@ -34,22 +35,23 @@ void depthwise(const Convolution& c, ConvolutionPass pass, bool add, const float
              [&](int64_t first, int64_t last) { depthwise_rows(c, pass, add, filters, first, last); });
 }
 
-/// One ascending chain over all rows per tap and channel.
+/// One ascending chain over all rows per tap and channel. The chains rest in `filters`: a row feeds all taps at once.
 void filter_columns(const Convolution& c, float* filters, int64_t from, int64_t to) {
   const int64_t rows = c.x.rows(), channels = c.x.cols();
-  for (int64_t tap = 0; tap < c.taps(); ++tap)
-    for_packs(to - from, [&](int64_t at, int64_t count) HWY_ATTR {
-      const int64_t j = from + at;
-      Pack<float> total = zero<float>();
-      SequenceOf sequence(*c.segments, 0);
-      for (int64_t t = 0; t < rows; ++t) {
-        sequence.move_to(t);
-        const int64_t row = t + c.shift(tap);
-        if (sequence.has(row))
-          total = fma(load_at(c.y.row<float>(t) + j, count), load_at(c.x.row<float>(row) + j, count), total);
+  for_packs(to - from, [&](int64_t at, int64_t count) HWY_ATTR {
+    const int64_t j = from + at;
+    for (int64_t tap = 0; tap < c.taps(); ++tap) store_at(zero<float>(), filters + tap * channels + j, count);
+    SequenceOf sequence(*c.segments, 0);
+    for (int64_t t = 0; t < rows; ++t) {
+      sequence.move_to(t);
+      const Pack<float> dy = load_at(c.y.row<float>(t) + j, count);
+      const auto taps = c.taps_ahead(t, sequence.begin(), sequence.end());
+      for (int64_t tap = taps.first; tap < taps.last; ++tap) {
+        float* chain = filters + tap * channels + j;
+        store_at(fma(dy, load_at(c.x.row<float>(t + c.shift(tap)) + j, count), load_at(chain, count)), chain, count);
       }
-      store_at(total, filters + tap * channels + j, count);
-    });
+    }
+  });
 }
 
 void depthwise_filters(const Convolution& c, float* filters, ThreadPool* pool) {

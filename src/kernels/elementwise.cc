@@ -1,5 +1,6 @@
 #include "kernels/elementwise.h"
 
+#include <algorithm>
 #include <limits>
 
 #include "kernels/split.h"
@@ -143,19 +144,29 @@ void map_pair(const Three& t, ThreadPool* pool, Fn fn) {
   });
 }
 
-/// out[j] (+)= sum over rows of fn: one ascending chain per column.
+/// out[j] (+)= sum over rows of fn: one ascending chain per column, kPacks packs of them at once.
+template <class T, int kPacks, class Fn>
+HWY_INLINE void sums_down(const Three& t, int64_t j, int64_t count, Fn fn) {
+  Pack<T> b[kPacks], total[kPacks];
+  for (int q = 0; q < kPacks; ++q) {
+    b[q] = t.dy.rows() > 0 ? load_at(t.b.as<T>() + j + 16 * q, count) : zero<T>();
+    total[q] = zero<T>();
+  }
+  for (int64_t i = 0; i < t.dy.rows(); ++i) {
+    const T *dy = t.dy.row<T>(i) + j, *a = t.a.row<T>(i) + j;
+#pragma GCC unroll 4
+    for (int q = 0; q < kPacks; ++q)
+      total[q] = total[q] + fn(load_at(dy + 16 * q, count), load_at(a + 16 * q, count), b[q]);
+  }
+  for (int q = 0; q < kPacks; ++q) put_at(total[q], t.out.as<T>() + j + 16 * q, count, t.add);
+}
+
 template <class T, class Fn>
 void sum_down(const Three& t, ThreadPool* pool, Fn fn) {
-  const int64_t rows = t.dy.rows(), cols = t.dy.cols();
-  for_blocks(pool, cols, kColumnBlock, rows * cols, [&](int64_t from, int64_t to) HWY_ATTR {
-    for_packs(to - from, [&](int64_t at, int64_t count) HWY_ATTR {
-      const int64_t j = from + at;
-      const Pack<T> b = rows > 0 ? load_at(t.b.as<T>() + j, count) : zero<T>();
-      Pack<T> total = zero<T>();
-      for (int64_t i = 0; i < rows; ++i)
-        total = total + fn(load_at(t.dy.row<T>(i) + j, count), load_at(t.a.row<T>(i) + j, count), b);
-      put_at(total, t.out.as<T>() + j, count, t.add);
-    });
+  for_blocks(pool, t.dy.cols(), kColumnBlock, t.dy.size(), [&](int64_t from, int64_t to) HWY_ATTR {
+    int64_t j = from;
+    for (; j + 64 <= to; j += 64) sums_down<T, 4>(t, j, 16, fn);
+    for (; j < to; j += 16) sums_down<T, 1>(t, j, std::min<int64_t>(16, to - j), fn);
   });
 }
 

@@ -67,6 +67,7 @@ TEST(Convolution, ValuesAndGradients) {
                                 {{9, 3}, 4, 6, 3, {.dilation = 2, .groups = 2, .causal = true}},
                                 {{9, 3}, 5, 5, 3, {.groups = 5}},  // a filter for each channel
                                 {{2, 8}, 17, 17, 4, {.dilation = 2, .groups = 17, .causal = true}},
+                                {{1, 5, 2, 9}, 5, 5, 4, {.dilation = 3, .groups = 5}},
                                 {{6}, 3, 6, 3, {.groups = 3}},  // two filters for each channel
                                 {{0, 0}, 3, 2, 3, {}},
                                 {{}, 3, 3, 3, {.groups = 3}},
