@@ -36,5 +36,6 @@ void add_common_options(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_gemm(CLI::App& bench, Session& session);
+void add_bench_attention(CLI::App& bench, Session& session);
 
 }  // namespace attune::cli
