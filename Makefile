@@ -41,7 +41,7 @@ bench:
 	@cmake --build --preset release -j $(JOBS)
 	@if [ -x build/laboratory ]; then build/laboratory; fi
 	@build/attune bench gemm $(if $(SHAPES),--shapes $(SHAPES))
-	@if build/attune bench --help | grep -q '^  attention '; then build/attune bench attention; fi
+	@build/attune bench attention
 
 prove:
 	@tools/prove

@@ -7,12 +7,13 @@ _attune() {
   local common="--help --json --quiet --threads --isa" words
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
-  --threads | --shapes | --seconds) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band) words="" ;;
   *)
     case "$at" in
     "") words="doctor bench --version $common" ;;
-    " bench") words="gemm $common" ;;
+    " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
+    " bench attention"*) words="--length --heads --dim --causal --band --seconds $common" ;;
     *) words="$common" ;;
     esac
     ;;

@@ -115,6 +115,23 @@ TEST(Cli, BenchGemmWritesALinePerProduct) {
   EXPECT_EQ(run_attune({"bench", "gemm", "--shapes", "2x2x2", "--seconds", "0.01", "--quiet"}).err, "");
 }
 
+TEST(Cli, BenchAttentionWritesALinePerLength) {
+  const Outcome r = run_attune({"bench", "attention", "--length", "16,48", "--heads", "2", "--dim", "16", "--causal",
+                                "--seconds", "0.01", "--json", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  std::istringstream lines(r.out);
+  int n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const Json j = Json::parse(line);
+    EXPECT_EQ(j["length"], n == 0 ? 16 : 48);
+    for (const char* key : {"forward_share_of_peak", "backward_share_of_peak", "forward_gflops", "backward_gflops"})
+      EXPECT_GT(j[key].get<double>(), 0) << key;
+    EXPECT_GE(j["peak_mb"].get<double>(), 0);
+  }
+  EXPECT_EQ(n, 2);
+}
+
 TEST(Cli, AFullDiskIsAnError) {
   const Outcome r = run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " doctor > /dev/full"});
   EXPECT_EQ(r.code, 6);

@@ -1,0 +1,72 @@
+// attune bench attention: forward and backward, over lengths.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/bench.h"
+#include "attune/machine.h"
+#include "attune/text.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+void run(AttentionBench bench, const Session& session) {
+  bench.threads = session.thread_count();
+  if (!session.quiet)
+    fmt::print(stderr, "measuring attention, {} heads of {}{}{}, {} thread{}, {}\n", bench.heads, bench.dim,
+               bench.causal ? ", causal" : "", bench.band ? fmt::format(", band {}", bench.band) : "", bench.threads,
+               bench.threads == 1 ? "" : "s", chosen_isa());
+  std::vector<std::vector<std::string>> rows;
+  for (const AttentionFigure& f : bench_attention(bench)) {
+    if (session.json)
+      print(to_json({{"length", f.length},
+                     {"forward_gflops", rounded(f.forward_gflops, 2)},
+                     {"forward_share_of_peak", rounded(f.forward_share_of_peak, 4)},
+                     {"backward_gflops", rounded(f.backward_gflops, 2)},
+                     {"backward_share_of_peak", rounded(f.backward_share_of_peak, 4)},
+                     {"peak_mb", rounded(f.peak_mb, 3)},
+                     {"heads", bench.heads},
+                     {"dim", bench.dim},
+                     {"causal", bench.causal},
+                     {"band", bench.band},
+                     {"threads", bench.threads},
+                     {"isa", chosen_isa()}}) +
+            "\n");
+    else
+      rows.push_back({thousands(f.length), fmt::format("{:.1f}", f.forward_gflops),
+                      fmt::format("{:.0f} %", 100 * f.forward_share_of_peak), fmt::format("{:.1f}", f.backward_gflops),
+                      fmt::format("{:.0f} %", 100 * f.backward_share_of_peak), fmt::format("{:.1f}", f.peak_mb)});
+  }
+  if (!session.json)
+    print(table({"length", "forward GFLOP/s", "of peak", "backward GFLOP/s", "of peak", "peak MB"}, rows));
+}
+
+}  // namespace
+
+void add_bench_attention(CLI::App& bench, Session& session) {
+  auto options = std::make_shared<AttentionBench>();
+  CLI::App* command = add_command(bench, session, "attention", "attention, forward and backward, over lengths",
+                                  "  attune bench attention --length 64,512,4096,16384\n"
+                                  "  attune bench attention --length 16384 --causal --band 128 --threads 1 --json");
+  command->add_option("--length", options->lengths, "positions, several by commas (default: 64,512,4096,16384)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command->add_option("--heads", options->heads, "heads (default: 8)")->type_name("N")->check(CLI::Range(1, 1024));
+  command->add_option("--dim", options->dim, "columns of a head (default: 64)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1024));
+  command->add_flag("--causal", options->causal, "no position sees a later one");
+  command->add_option("--band", options->band, "the last W positions (causal), or W/2 on each side")
+      ->type_name("W")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command->add_option("--seconds", options->seconds, "time per figure (default: 0.2)")
+      ->type_name("S")
+      ->check(CLI::Range(0.001, 60.0));
+  set_work(command, session, [&session, options] { run(*options, session); });
+}
+
+}  // namespace attune::cli
