@@ -7,13 +7,14 @@ _attune() {
   local common="--help --json --quiet --threads --isa" words
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed) words="" ;;
   *)
     case "$at" in
-    "") words="doctor bench --version $common" ;;
+    "") words="demo doctor bench --version $common" ;;
+    " demo") words="--steps --seed $common" ;;
     " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
-    " bench attention"*) words="--length --heads --dim --causal --band --seconds $common" ;;
+    " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;
     *) words="$common" ;;
     esac
     ;;

@@ -40,11 +40,11 @@ struct AttentionBench {
 
 /// Operations are counted for the pairs of positions that see each other: 4 dim forward, 10 dim backward.
 struct AttentionFigure {
-  int64_t length = 0;
+  int64_t length = 0, rows = 0;
   double forward_ms = 0, backward_ms = 0;
   double forward_gflops = 0, forward_share_of_peak = 0;
   double backward_gflops = 0, backward_share_of_peak = 0;
-  double peak_mb = 0;  // scratch of the kernels, beyond inputs, results and gradients
+  double peak_mb = 0;  // all that is held: inputs, results, gradients and the kernels' scratch
 };
 
 std::vector<GemmFigure> bench_gemm(const GemmBench& bench);

@@ -63,7 +63,8 @@ AttentionFigure measure(const AttentionBench& bench, const Segments& segments, T
   figure.backward_gflops = b.gflops;
   figure.backward_share_of_peak = b.share_of_peak;
   figure.backward_ms = 2.5 * flops * 1e-6 / b.gflops;
-  figure.peak_mb = static_cast<double>(scratch_bytes) / (1 << 20);
+  figure.rows = n;
+  figure.peak_mb = static_cast<double>(scratch_bytes + 4 * (8 * n * d + n * bench.heads)) / (1 << 20);
   return figure;
 }
 

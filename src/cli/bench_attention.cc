@@ -23,6 +23,9 @@ void run(AttentionBench bench, const Session& session) {
   for (const AttentionFigure& f : bench_attention(bench)) {
     if (session.json)
       print(to_json({{"length", f.length},
+                     {"rows", f.rows},
+                     {"forward_ms", rounded(f.forward_ms, 4)},
+                     {"backward_ms", rounded(f.backward_ms, 4)},
                      {"forward_gflops", rounded(f.forward_gflops, 2)},
                      {"forward_share_of_peak", rounded(f.forward_share_of_peak, 4)},
                      {"backward_gflops", rounded(f.backward_gflops, 2)},
@@ -32,16 +35,18 @@ void run(AttentionBench bench, const Session& session) {
                      {"dim", bench.dim},
                      {"causal", bench.causal},
                      {"band", bench.band},
+                     {"dropout", bench.dropout},
                      {"threads", bench.threads},
                      {"isa", chosen_isa()}}) +
             "\n");
     else
-      rows.push_back({thousands(f.length), fmt::format("{:.1f}", f.forward_gflops),
-                      fmt::format("{:.0f} %", 100 * f.forward_share_of_peak), fmt::format("{:.1f}", f.backward_gflops),
-                      fmt::format("{:.0f} %", 100 * f.backward_share_of_peak), fmt::format("{:.1f}", f.peak_mb)});
+      rows.push_back({f.length ? thousands(f.length) : "8-30", thousands(f.rows),
+                      fmt::format("{:.1f}", f.forward_gflops), fmt::format("{:.0f} %", 100 * f.forward_share_of_peak),
+                      fmt::format("{:.1f}", f.backward_gflops), fmt::format("{:.0f} %", 100 * f.backward_share_of_peak),
+                      fmt::format("{:.1f}", f.peak_mb)});
   }
   if (!session.json)
-    print(table({"length", "forward GFLOP/s", "of peak", "backward GFLOP/s", "of peak", "peak MB"}, rows));
+    print(table({"length", "rows", "forward GFLOP/s", "of peak", "backward GFLOP/s", "of peak", "peak MB"}, rows));
 }
 
 }  // namespace
@@ -63,6 +68,15 @@ void add_bench_attention(CLI::App& bench, Session& session) {
   command->add_option("--band", options->band, "the last W positions (causal), or W/2 on each side")
       ->type_name("W")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command->add_option("--rows", options->rows, "as many sequences of each length as fill so many rows (default: one)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));
+  command->add_option("--sentences", options->sentences, "a figure more: N packed sentences of 8 to 30 tokens")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command->add_option("--dropout", options->dropout, "rate of dropout on the weights (default: 0)")
+      ->type_name("RATE")
+      ->check(CLI::Range(0.0, 0.9));
   command->add_option("--seconds", options->seconds, "time per figure (default: 0.2)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 60.0));
