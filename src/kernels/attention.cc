@@ -35,32 +35,40 @@ struct QueryTile {
   int64_t value_stride;
 };
 
-/// Scores of the tile against keys [cols.from, cols.to), hooked and hidden, in w.scores.
-ScoreTile score(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t, Mask::Range cols) {
+/// Rows [strip, strip + rows) of a tile of queries against keys [cols.from, cols.to): scores, hooked and hidden, at s.
+ScoreTile score(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t, int64_t strip, int64_t rows,
+                Mask::Range cols, float* s) {
   const AttentionShape& x = a.shape;
+  const float* q = t.q + strip * a.q.stride;
   const ScoreTile tile{t.segment,
                        t.head,
                        x.queries->length(t.segment),
                        x.keys->length(t.segment),
-                       t.query,
+                       t.query + strip,
                        cols.from,
-                       t.rows,
+                       rows,
                        cols.to - cols.from,
                        kKeyTile,
-                       t.q,
+                       q,
                        a.q.stride,
                        x.dim};
-  panel_scores(t.q, a.q.stride, t.rows, x.dim, w.keys, cols, w.scores, kKeyTile);
+  panel_scores(q, a.q.stride, rows, x.dim, w.keys, cols, s, kKeyTile);
   if (x.hook) {
-    scale_tile(w.scores, t.rows, round16(tile.cols), x.scale);
-    x.hook->scores(tile, w.scores);
+    scale_tile(s, rows, round16(tile.cols), x.scale);
+    x.hook->scores(tile, s);
   }
-  hide_tile(x, tile, w.scores);
+  hide_tile(x, tile, s);
   return tile;
 }
 
+/// Which of a row's weights are dropped.
+struct Dropping {
+  const Dropout& dropout;
+  int64_t row, column;
+};
+
 /// The softmax of a row whose keys all fit in one tile, in place, dropout included. Returns log2 of the sum.
-HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, const Dropout& dropout, int64_t row) {
+HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, const Dropping& d) {
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   auto most = load(s);
   for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
@@ -74,10 +82,10 @@ HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, c
   }
   const float sum_of_row = sum(total);
   if (!(sum_of_row > 0)) return 0;  // sees no key: all weights are 0 already
-  if (dropout.on()) {
-    const DropoutRow keep(dropout, row);
+  if (d.dropout.on()) {
+    const DropoutRow keep(d.dropout, d.row);
     const auto each_weight = splat(keep.scale() / sum_of_row);
-    for (int64_t c = 0; c < padded; c += 16) store(keep.mask(load(s + c), c) * each_weight, s + c);
+    for (int64_t c = 0; c < padded; c += 16) store(keep.mask(load(s + c), d.column + c) * each_weight, s + c);
   } else {
     const auto each_weight = splat(1.0f / sum_of_row);
     for (int64_t c = 0; c < padded; c += 16) store(load(s + c) * each_weight, s + c);
@@ -88,53 +96,61 @@ HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, c
 /// All keys in one tile, as in most sentences: an ordinary softmax, and the result goes straight to its place.
 void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t) {
   const AttentionShape& x = a.shape;
-  const int64_t m = x.keys->length(t.segment), padded = round16(m), width = round16(x.dim);
+  const int64_t width = round16(x.dim), height = strip_height(x);
   const Dropout dropout = dropout_of_head(x, t.head);
-  const ScoreTile tile = score(a, w, t, {0, m});
-  float* log_sum = a.log_sum + t.head * x.queries->rows() + t.row;
-  for (int64_t r = 0; r < t.rows; ++r) log_sum[r] = soften_row(x, w.scores + r * kKeyTile, padded, dropout, t.row + r);
   const bool in_place = width == x.dim;
   const Rows out = in_place ? Rows{t.out, a.out.stride} : Rows{w.out, width};
-  block_product<false>({t.rows, width, m, w.scores, kKeyTile, t.value, t.value_stride, out.data, out.stride}, false);
-  if (x.hook) x.hook->values(tile, w.scores, out.data, out.stride);
+  float* log_sum = a.log_sum + t.head * x.queries->rows() + t.row;
+  for (int64_t strip = 0; strip < t.rows; strip += height) {
+    const int64_t rows = std::min(height, t.rows - strip);
+    const Mask::Range cols = keys_in_tile(x, t.segment, t.query + strip, rows, 0);
+    const int64_t count = std::max<int64_t>(cols.to - cols.from, 0), padded = round16(count);
+    float *s = w.scores, *to = out.data + strip * out.stride;
+    ScoreTile tile{};
+    if (count > 0) tile = score(a, w, t, strip, rows, cols, s);
+    for (int64_t r = 0; r < rows; ++r)
+      log_sum[strip + r] =
+          count > 0 ? soften_row(x, s + r * kKeyTile, padded, {dropout, t.row + strip + r, cols.from}) : 0.0f;
+    block_product<false>(
+        {rows, width, count, s, kKeyTile, t.value + cols.from * t.value_stride, t.value_stride, to, out.stride}, false);
+    if (x.hook && count > 0) x.hook->values(tile, s, to, out.stride);
+  }
   if (in_place) return;
   for (int64_t r = 0; r < t.rows; ++r)
     for_packs(x.dim, [&](int64_t d, int64_t count)
                          HWY_ATTR { store_at(load(w.out + r * width + d), t.out + r * a.out.stride + d, count); });
 }
 
-/// Turns a tile of scores into weights exp2(factor (s - max)), in place, and brings the running maximum, the running
-/// sum (sixteen lanes a row) and the rows of w.out so far to the new maximum.
-void soften(const ForwardSpace& w, int64_t rows, int64_t padded, int64_t width, float factor) {
-  for (int64_t r = 0; r < rows; ++r) {
-    float* s = w.scores + r * kKeyTile;
-    auto most = load(s);
-    for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
-    const float old_max = w.row_max[r];
-    const float new_max = std::max(old_max, max_of(most));
-    const auto shift = splat(-new_max * factor), by = splat(factor);
-    auto total = zero<float>();
-    for (int64_t c = 0; c < padded; c += 16) {
-      const auto p = exp2_weights(fma(load(s + c), by, shift));
-      total = total + p;
-      store(p, s + c);
-    }
-    float* running = w.row_sum + r * 16;
-    if (new_max == old_max) {
-      store(load(running) + total, running);
-    } else {
-      const auto shrink = exp2_weights(splat((old_max - new_max) * factor));
-      store(fma(load(running), shrink, total), running);
-      for (int64_t d = 0; d < width; d += 16) store(load(w.out + r * width + d) * shrink, w.out + r * width + d);
-      w.row_max[r] = new_max;
-    }
+/// Turns one row of scores into weights exp2(factor (s - max)), in place, and brings the running maximum, the running
+/// sum (sixteen lanes) and the row of w.out so far to the new maximum.
+HWY_INLINE void soften(const ForwardSpace& w, int64_t r, float* s, int64_t padded, int64_t width, float factor) {
+  auto most = load(s);
+  for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
+  const float old_max = w.row_max[r];
+  const float new_max = std::max(old_max, max_of(most));
+  const auto shift = splat(-new_max * factor), by = splat(factor);
+  auto total = zero<float>();
+  for (int64_t c = 0; c < padded; c += 16) {
+    const auto p = exp2_weights(fma(load(s + c), by, shift));
+    total = total + p;
+    store(p, s + c);
+  }
+  float* running = w.row_sum + r * 16;
+  if (new_max == old_max) {
+    store(load(running) + total, running);
+  } else {
+    const auto shrink = exp2_weights(splat((old_max - new_max) * factor));
+    store(fma(load(running), shrink, total), running);
+    for (int64_t d = 0; d < width; d += 16) store(load(w.out + r * width + d) * shrink, w.out + r * width + d);
+    w.row_max[r] = new_max;
   }
 }
 
-/// Many tiles of keys: the softmax runs along (Milakov and Gimelshein 2018; Dao 2022).
+/// Many tiles of keys: the softmax runs along (Milakov and Gimelshein 2018; Dao et al. 2022). Rows go in strips of one
+/// register tile: a strip's scores become weights while they are in L1, and each strip computes only what it sees.
 void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t) {
   const AttentionShape& x = a.shape;
-  const int64_t width = round16(x.dim);
+  const int64_t width = round16(x.dim), height = strip_height(x);
   const Mask::Range seen = keys_of_rows(x, t.segment, t.query, t.rows);
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   const Dropout dropout = dropout_of_head(x, t.head);
@@ -142,20 +158,34 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   std::fill(w.row_sum, w.row_sum + t.rows * 16, 0.0f);
   std::fill(w.out, w.out + t.rows * width, 0.0f);
   for (int64_t key = seen.from / kKeyTile * kKeyTile; key < seen.to; key += kKeyTile) {
-    const Mask::Range cols{std::max(key, seen.from / 16 * 16), std::min(seen.to, key + kKeyTile)};
-    const ScoreTile tile = score(a, w, t, cols);
-    const int64_t padded = round16(tile.cols);
-    soften(w, t.rows, padded, width, factor);
-    if (dropout.on())
-      for (int64_t r = 0; r < t.rows; ++r) {
-        const DropoutRow keep(dropout, t.row + r);
-        float* s = w.scores + r * kKeyTile;
-        for (int64_t c = 0; c < padded; c += 16) store(keep.mask(load(s + c), cols.from + c), s + c);
+    Mask::Range cols[kQueryTile / kTileRows];
+    for (int64_t strip = 0, i = 0; strip < t.rows; strip += height, ++i) {
+      const int64_t rows = std::min(height, t.rows - strip);
+      cols[i] = keys_in_tile(x, t.segment, t.query + strip, rows, key);
+      if (cols[i].from >= cols[i].to) continue;
+      float* s = w.scores + strip * kKeyTile + cols[i].from - key;
+      const int64_t padded = round16(cols[i].to - cols[i].from);
+      score(a, w, t, strip, rows, cols[i], s);
+      for (int64_t r = 0; r < rows; ++r) {
+        soften(w, strip + r, s + r * kKeyTile, padded, width, factor);
+        if (!dropout.on()) continue;
+        const DropoutRow keep(dropout, t.row + strip + r);
+        for (int64_t c = 0; c < padded; c += 16)
+          store(keep.mask(load(s + r * kKeyTile + c), cols[i].from + c), s + r * kKeyTile + c);
       }
-    block_product<false>({t.rows, width, tile.cols, w.scores, kKeyTile, t.value + cols.from * t.value_stride,
-                          t.value_stride, w.out, width},
-                         true);
-    if (x.hook) x.hook->values(tile, w.scores, w.out, width);
+    }
+    for (int64_t strip = 0, i = 0; strip < t.rows; strip += height, ++i) {
+      const int64_t rows = std::min(height, t.rows - strip), count = cols[i].to - cols[i].from;
+      if (count <= 0) continue;
+      const float* s = w.scores + strip * kKeyTile + cols[i].from - key;
+      float* out = w.out + strip * width;
+      block_product<false>(
+          {rows, width, count, s, kKeyTile, t.value + cols[i].from * t.value_stride, t.value_stride, out, width}, true);
+      if (x.hook)
+        x.hook->values({t.segment, t.head, x.queries->length(t.segment), x.keys->length(t.segment), t.query + strip,
+                        cols[i].from, rows, count, kKeyTile, t.q + strip * a.q.stride, a.q.stride, x.dim},
+                       s, out, width);
+    }
   }
   // divide by the sum, and by the share that dropout keeps
   const float kept = dropout.on() ? dropout_scale(dropout.rate) : 1.0f;

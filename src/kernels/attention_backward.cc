@@ -16,6 +16,8 @@
 
 KERNELS_BEGIN
 
+inline constexpr int64_t kKeyRun = 4 * kTileRows;  // keys whose gradients are summed at a time
+
 /// The part of the scratch one worker uses, and where the rows of the unit at hand lie: there or in place.
 struct BackwardSpace {
   float *keys_t, *values_t, *scores, *dweights, *dots;
@@ -46,16 +48,17 @@ struct BackwardSpace {
 
 /// From scores and dP of a tile: P~ (what dV needs) in place of the scores, dS in place of dP. `dots` holds D of each
 /// row; where one tile has all keys (dots == nullptr) D = rowsum(P dP) is at hand, and nearer to what the tile holds.
-void soften_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t row,
+void soften_backward(const AttentionBackward& a, const ScoreTile& tile, float* scores, float* dweights,
                      const float* dots) {
   const AttentionShape& x = a.shape;
+  const int64_t row = x.queries->begin(tile.segment) + tile.query;
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   const float after = x.hook ? 1.0f : x.scale;  // with a hook the gradient of the scores is needed unscaled first
   const float* log_sum = a.log_sum + tile.head * x.queries->rows() + row;
   const int64_t padded = round16(tile.cols);
   const Dropout dropout = dropout_of_head(x, tile.head);
   for (int64_t r = 0; r < tile.rows; ++r) {
-    float *s = w.scores + r * kKeyTile, *ds = w.dweights + r * kKeyTile;
+    float *s = scores + r * kKeyTile, *ds = dweights + r * kKeyTile;
     const auto shift = splat(-log_sum[r]), by = splat(factor), scale = splat(after);
     const DropoutRow keep(dropout, row + r);
     if (dots) {
@@ -88,43 +91,105 @@ void soften_backward(const AttentionBackward& a, const BackwardSpace& w, const S
   }
 }
 
+/// One strip of rows of a tile: which keys of the tile it sees, and where its rows lie.
+struct Strip {
+  ScoreTile tile;  // rows, and the keys seen
+  int64_t at;      // of the first row in w.q, w.dout, w.dq
+  float *s, *ds;   // scores and dP of the first row and key
+};
+
+Strip strip_of(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at, int64_t from,
+               int64_t key0) {
+  const int64_t rows = std::min(strip_height(a.shape), tile.rows - from);
+  const Mask::Range cols = keys_in_tile(a.shape, tile.segment, tile.query + from, rows, key0);
+  Strip x{tile, at + from, nullptr, nullptr};
+  x.tile.query += from;
+  x.tile.rows = rows;
+  x.tile.key = cols.from;
+  x.tile.cols = std::max<int64_t>(cols.to - cols.from, 0);
+  x.tile.q = w.q.data + x.at * w.q.stride;
+  x.tile.q_stride = w.q.stride;
+  x.s = w.scores + from * kKeyTile + cols.from - tile.key;
+  x.ds = w.dweights + from * kKeyTile + cols.from - tile.key;
+  return x;
+}
+
+/// What lies outside the strip's keys in its rows of the tile: no weight, no gradient.
+void clear_outside(const BackwardSpace& w, const ScoreTile& tile, const Strip& x) {
+  const int64_t row = x.tile.query - tile.query, from = x.tile.key - tile.key, to = from + round16(x.tile.cols);
+  for (int64_t c = 0; c < round16(tile.cols); c += 16) {
+    if (c >= from && c < to) continue;
+    for (int64_t r = row; r < row + x.tile.rows; ++r) {
+      store(zero<float>(), w.scores + r * kKeyTile + c);
+      store(zero<float>(), w.dweights + r * kKeyTile + c);
+    }
+  }
+}
+
+/// dP of a strip whose scores are there, and from both P~ and dS.
+void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const Strip& x) {
+  const AttentionShape& shape = a.shape;
+  const TileHook* hook = shape.hook;
+  const float* dout = w.dout.data + x.at * w.dout.stride;
+  const int64_t padded = round16(x.tile.cols);
+  panel_scores(dout, w.dout.stride, x.tile.rows, shape.dim, w.values_t, {x.tile.key, x.tile.key + x.tile.cols}, x.ds,
+               kKeyTile);
+  if (hook) {
+    scale_tile(x.s, x.tile.rows, padded, shape.scale);
+    hook->scores(x.tile, x.s);
+    hook->values_backward(x.tile, dout, w.dout.stride, x.ds);
+  }
+  hide_tile(shape, x.tile, x.s);
+  soften_backward(a, x.tile, x.s, x.ds, x.tile.keys <= kKeyTile ? nullptr : w.dots + x.at);
+  if (!hook) return;
+  hook->values_gradient(x.tile, x.s, dout, w.dout.stride);
+  hook->scores_backward(x.tile, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
+  scale_tile(x.ds, x.tile.rows, padded, shape.scale);
+}
+
 /// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows. `g` is the head's place
-/// in its group.
-void tile_backward(const AttentionBackward& a, const BackwardSpace& w, ScoreTile tile, int64_t g, int64_t key0) {
+/// in its group. Each loop goes over the rows in strips and keeps one side's panels in L1.
+void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t g, int64_t key0) {
   const AttentionShape& x = a.shape;
-  const int64_t width = round16(x.dim), rows = tile.rows, padded = round16(tile.cols);
-  const int64_t at = g * tile.queries + tile.query, row = x.queries->begin(tile.segment) + tile.query;
+  const int64_t width = round16(x.dim), at = g * tile.queries + tile.query, height = strip_height(x);
   const float *q = w.q.data + at * w.q.stride, *dout = w.dout.data + at * w.dout.stride;
   float* dq = w.dq.data + at * w.dq.stride;
-  tile.q = q;
-  tile.q_stride = w.q.stride;
-  const Mask::Range cols{tile.key, tile.key + tile.cols};
-  panel_scores(q, w.q.stride, rows, x.dim, w.keys_t, cols, w.scores, kKeyTile);
-  panel_scores(dout, w.dout.stride, rows, x.dim, w.values_t, cols, w.dweights, kKeyTile);
-  if (x.hook) {
-    scale_tile(w.scores, rows, padded, x.scale);
-    x.hook->scores(tile, w.scores);
-    x.hook->values_backward(tile, dout, w.dout.stride, w.dweights);
+  if (x.hook && !w.add_dq)  // the hook adds to dQ before the product does
+    for (int64_t r = 0; r < tile.rows; ++r) std::fill_n(dq + r * w.dq.stride, width, 0.0f);
+  const bool add_dq = w.add_dq || x.hook;
+  Strip strips[kQueryTile / kTileRows];
+  int64_t count = 0;
+  for (int64_t from = 0; from < tile.rows; from += height) {
+    const Strip& t = strips[count++] = strip_of(a, w, tile, at, from, key0);
+    clear_outside(w, tile, t);
+    panel_scores(t.tile.q, w.q.stride, t.tile.rows, x.dim, w.keys_t, {t.tile.key, t.tile.key + t.tile.cols}, t.s,
+                 kKeyTile);
   }
-  hide_tile(x, tile, w.scores);
-  soften_backward(a, w, tile, row, tile.keys <= kKeyTile ? nullptr : w.dots + at);
-  if (x.hook) x.hook->values_gradient(tile, w.scores, dout, w.dout.stride);
-  if (x.hook) {  // the hook adds to dQ: first it, then the product
-    if (!w.add_dq)
-      for (int64_t r = 0; r < rows; ++r) std::fill(dq + r * w.dq.stride, dq + r * w.dq.stride + width, 0.0f);
-    x.hook->scores_backward(tile, w.dweights, dq, w.dq.stride);
-    scale_tile(w.dweights, rows, padded, x.scale);
+  for (int64_t i = 0; i < count; ++i)
+    if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i]);
+  for (int64_t i = 0; i < count; ++i) {
+    const ScoreTile& t = strips[i].tile;
+    if (t.cols > 0 || !add_dq)
+      block_product<false>({t.rows, width, t.cols, strips[i].ds, kKeyTile, w.keys.data + t.key * w.keys.stride,
+                            w.keys.stride, dq + i * height * w.dq.stride, w.dq.stride},
+                           add_dq);
   }
-  const int64_t key = tile.key - key0;
-  block_product<true>(
-      {tile.cols, width, rows, w.scores, kKeyTile, dout, w.dout.stride, w.dv.data + key * w.dv.stride, w.dv.stride},
-      w.add_dv);
-  block_product<true>(
-      {tile.cols, width, rows, w.dweights, kKeyTile, q, w.q.stride, w.dk.data + key * w.dk.stride, w.dk.stride},
-      w.add_dk);
-  block_product<false>({rows, width, tile.cols, w.dweights, kKeyTile, w.keys.data + tile.key * w.keys.stride,
-                        w.keys.stride, dq, w.dq.stride},
-                       w.add_dq || x.hook);
+  // dV, then dK: a run of keys at a time, from the strips that see it
+  const auto keys_gradient = [&](const float* weights, const float* rows_of, int64_t stride, const Rows& to, bool add) {
+    for (int64_t key = 0; key < tile.cols; key += kKeyRun) {
+      const int64_t keys = std::min(kKeyRun, tile.cols - key);
+      int64_t first = 0, last = count;
+      while (first < last && strips[first].tile.key + strips[first].tile.cols <= tile.key + key) ++first;
+      while (last > first && strips[last - 1].tile.key >= tile.key + key + keys) --last;
+      const int64_t from = first * height, rows = std::max<int64_t>(std::min(tile.rows, last * height) - from, 0);
+      if (rows > 0 || !add)
+        block_product<true>({keys, width, rows, weights + from * kKeyTile + key, kKeyTile, rows_of + from * stride,
+                             stride, to.data + (tile.key - key0 + key) * to.stride, to.stride},
+                            add);
+    }
+  };
+  keys_gradient(w.scores, dout, w.dout.stride, w.dv, w.add_dv);
+  keys_gradient(w.dweights, q, w.q.stride, w.dk, w.add_dk);
 }
 
 /// Rows of scratch to their place among the gradients.

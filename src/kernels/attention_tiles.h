@@ -66,9 +66,16 @@ HWY_INLINE void panel_scores(const float* a, int64_t a_stride, int64_t rows, int
   }
 }
 
-/// 2^x for x <= 0 (or minus infinity), one Pack.
+/// 2^x for x at most a little above 0, or minus infinity: exp2 without the upper bound. Not-a-number stays.
 HWY_INLINE Pack<float> exp2_weights(const Pack<float>& x) {
-  return each([&](int i) HWY_ATTR { return exp2_reg(x.r[i]); });
+  return each([&](int i) HWY_ATTR {
+    const F f;
+    const auto magic = hn::Set(f, kRounder);
+    const auto bounded = hn::Max(hn::Set(f, -126.0f), x.r[i]);
+    const auto rounded = hn::Add(bounded, magic);
+    const auto y = exp2_part(hn::Sub(bounded, hn::Sub(rounded, magic)), rounded);
+    return hn::IfThenZeroElse(hn::Lt(x.r[i], hn::Set(f, -126.0f)), y);
+  });
 }
 
 /// Sets the columns of a row that its query does not see, in [0, padded), to minus infinity.
@@ -102,6 +109,17 @@ HWY_INLINE Mask::Range keys_of_rows(const AttentionShape& x, int64_t segment, in
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
   return {x.mask.keys_of(query, n, m, segment).from, x.mask.keys_of(query + rows - 1, n, m, segment).to};
 }
+
+/// Of those, the ones in the key tile that begins at `key`; from a multiple of 16.
+HWY_INLINE Mask::Range keys_in_tile(const AttentionShape& x, int64_t segment, int64_t query, int64_t rows,
+                                    int64_t key) {
+  const Mask::Range seen = keys_of_rows(x, segment, query, rows);
+  return {std::max(key, seen.from / 16 * 16), std::min(seen.to, key + kKeyTile)};
+}
+
+/// Rows that are taken from scores to weights in one go: a register tile's, or all when a hook wants to see whole
+/// tiles.
+HWY_INLINE int64_t strip_height(const AttentionShape& x) { return x.hook ? kQueryTile : kTileRows; }
 
 /// The first tile of queries, `step` rows each, that can see keys from `key` on.
 HWY_INLINE int64_t first_query_tile(const AttentionShape& x, int64_t segment, int64_t key, int64_t step) {
