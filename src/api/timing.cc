@@ -14,7 +14,7 @@ namespace attune {
 
 namespace {
 
-constexpr int kRounds = 5;
+constexpr int kRounds = 7;
 
 double peak(int threads, double seconds) {
   std::vector<double> each(static_cast<size_t>(threads));
@@ -50,13 +50,18 @@ Aligned<float> random_floats(int64_t count, uint64_t seed) {
 
 Speed measure_speed(double flops, int threads, double seconds, FunctionRef<void()> call) {
   Speed speed;
-  double best_peak = 0;
   call();  // takes the packing space and wakes the threads
+  std::vector<double> shares;
+  double before = peak(threads, 0.2 * seconds / kRounds);
   for (int round = 0; round < kRounds; ++round) {
-    best_peak = std::max(best_peak, peak(threads, 0.2 * seconds / kRounds));
-    speed.gflops = std::max(speed.gflops, flops * 1e-9 / time_calls(0.8 * seconds / kRounds, call));
+    const double gflops = flops * 1e-9 / time_calls(0.8 * seconds / kRounds, call);
+    const double after = peak(threads, 0.2 * seconds / kRounds);
+    shares.push_back(gflops / (0.5 * (before + after)));
+    speed.gflops = std::max(speed.gflops, gflops);
+    before = after;
   }
-  speed.share_of_peak = speed.gflops / best_peak;
+  std::nth_element(shares.begin(), shares.begin() + kRounds / 2, shares.end());
+  speed.share_of_peak = shares[kRounds / 2];
   return speed;
 }
 

@@ -14,8 +14,9 @@ struct Speed {
   double gflops = 0, share_of_peak = 0;
 };
 
-/// How fast `call`, of so many floating point operations, runs: peak, calls, peak, calls ..., the best of each. Takes
-/// about `seconds`, or one call for each of the rounds.
+/// How fast `call`, of so many floating point operations, runs. The clock of a CPU drifts, so calls and peak take
+/// turns: the speed is the best round's, the share is the median over rounds, each against the peak just before and
+/// after it. Takes about `seconds`, or one call for each of the rounds.
 Speed measure_speed(double flops, int threads, double seconds, FunctionRef<void()> call);
 
 }  // namespace attune

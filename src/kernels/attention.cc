@@ -16,7 +16,7 @@ KERNELS_BEGIN
 struct ForwardSpace {
   float *keys, *values, *scores, *out, *row_sum, *row_max;
   static int64_t layout(const AttentionShape& x, float* base, ForwardSpace* s) {
-    const int64_t m = (x.keys->longest + kPanel - 1) / kPanel * kPanel, width = round16(x.dim);
+    const int64_t m = ring_tiles(x.mask, x.keys->longest, kKeyTile, kQueryTile) * kKeyTile, width = round16(x.dim);
     Take take{base};
     const ForwardSpace out{take(m * x.dim),          take(m * width),       take(kQueryTile * kKeyTile),
                            take(kQueryTile * width), take(kQueryTile * 16), take(kQueryTile)};
@@ -25,19 +25,58 @@ struct ForwardSpace {
   }
 };
 
+/// The keys and values of one segment and head, packed tile by tile as queries come to need them.
+class KeyWindow {
+ public:
+  KeyWindow(const AttentionForward& a, const ForwardSpace& w, int64_t segment, int64_t head_kv)
+      : x_(a.shape),
+        w_(w),
+        m_(x_.keys->length(segment)),
+        width_(round16(x_.dim)),
+        tiles_(std::max<int64_t>(1, ring_tiles(x_.mask, m_, kKeyTile, kQueryTile))),
+        in_place_(m_ <= kShort && width_ == x_.dim) {
+    const int64_t row = x_.keys->begin(segment), column = head_kv * x_.dim;
+    k_ = {a.k.data + row * a.k.stride + column, a.k.stride};
+    v_ = {a.v.data + row * a.v.stride + column, a.v.stride};
+  }
+  /// Packs what is not there yet of these keys. Ranges never go back.
+  void need(Mask::Range keys) {
+    for (next_ = std::max(next_, keys.from / kKeyTile); next_ * kKeyTile < keys.to; ++next_) {
+      const int64_t key = next_ * kKeyTile, count = std::min(kKeyTile, m_ - key), slot = next_ % tiles_;
+      pack_transposed(k_.data + key * k_.stride, k_.stride, count, x_.dim, w_.keys + slot * kKeyTile * x_.dim);
+      if (!in_place_)
+        copy_dense(v_.data + key * v_.stride, v_.stride, count, x_.dim, w_.values + slot * kKeyTile * width_);
+    }
+  }
+  /// The transposed panels of the tile that `key` is in.
+  const float* panels(int64_t key) const { return w_.keys + key / kKeyTile % tiles_ * kKeyTile * x_.dim; }
+  /// Values from `key` on, to the end of its tile.
+  Rows values(int64_t key) const {
+    if (in_place_) return {v_.data + key * v_.stride, v_.stride};
+    return {w_.values + (key / kKeyTile % tiles_ * kKeyTile + key % kKeyTile) * width_, width_};
+  }
+
+ private:
+  const AttentionShape& x_;
+  const ForwardSpace& w_;
+  int64_t m_, width_, tiles_;
+  bool in_place_;
+  Rows k_, v_;
+  int64_t next_ = 0;
+};
+
 /// One tile of queries of one head: what the steps below hand to each other.
 struct QueryTile {
+  const KeyWindow& keys;
   int64_t segment, head, query, rows;
-  int64_t row;         // of the first query in the packed batch
-  const float* q;      // its vector
-  float* out;          // its result
-  const float* value;  // the first key's value, value_stride apart
-  int64_t value_stride;
+  int64_t row;     // of the first query in the packed batch
+  const float* q;  // its vector
+  float* out;      // its result
 };
 
 /// Rows [strip, strip + rows) of a tile of queries against keys [cols.from, cols.to): scores, hooked and hidden, at s.
-ScoreTile score(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t, int64_t strip, int64_t rows,
-                Mask::Range cols, float* s) {
+ScoreTile score(const AttentionForward& a, const QueryTile& t, int64_t strip, int64_t rows, Mask::Range cols,
+                float* s) {
   const AttentionShape& x = a.shape;
   const float* q = t.q + strip * a.q.stride;
   const ScoreTile tile{t.segment,
@@ -52,7 +91,8 @@ ScoreTile score(const AttentionForward& a, const ForwardSpace& w, const QueryTil
                        q,
                        a.q.stride,
                        x.dim};
-  panel_scores(q, a.q.stride, rows, x.dim, w.keys, cols, s, kKeyTile);
+  const int64_t key0 = cols.from / kKeyTile * kKeyTile;
+  panel_scores(q, a.q.stride, rows, x.dim, t.keys.panels(key0), {cols.from - key0, cols.to - key0}, s, kKeyTile);
   if (x.hook) {
     scale_tile(s, rows, round16(tile.cols), x.scale);
     x.hook->scores(tile, s);
@@ -107,12 +147,12 @@ void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, co
     const int64_t count = std::max<int64_t>(cols.to - cols.from, 0), padded = round16(count);
     float *s = w.scores, *to = out.data + strip * out.stride;
     ScoreTile tile{};
-    if (count > 0) tile = score(a, w, t, strip, rows, cols, s);
+    if (count > 0) tile = score(a, t, strip, rows, cols, s);
     for (int64_t r = 0; r < rows; ++r)
       log_sum[strip + r] =
           count > 0 ? soften_row(x, s + r * kKeyTile, padded, {dropout, t.row + strip + r, cols.from}) : 0.0f;
-    block_product<false>(
-        {rows, width, count, s, kKeyTile, t.value + cols.from * t.value_stride, t.value_stride, to, out.stride}, false);
+    const Rows v = t.keys.values(cols.from);
+    block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, to, out.stride}, false);
     if (x.hook && count > 0) x.hook->values(tile, s, to, out.stride);
   }
   if (in_place) return;
@@ -165,7 +205,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       if (cols[i].from >= cols[i].to) continue;
       float* s = w.scores + strip * kKeyTile + cols[i].from - key;
       const int64_t padded = round16(cols[i].to - cols[i].from);
-      score(a, w, t, strip, rows, cols[i], s);
+      score(a, t, strip, rows, cols[i], s);
       for (int64_t r = 0; r < rows; ++r) {
         soften(w, strip + r, s + r * kKeyTile, padded, width, factor);
         if (!dropout.on()) continue;
@@ -179,8 +219,8 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       if (count <= 0) continue;
       const float* s = w.scores + strip * kKeyTile + cols[i].from - key;
       float* out = w.out + strip * width;
-      block_product<false>(
-          {rows, width, count, s, kKeyTile, t.value + cols[i].from * t.value_stride, t.value_stride, out, width}, true);
+      const Rows v = t.keys.values(cols[i].from);
+      block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, out, width}, true);
       if (x.hook)
         x.hook->values({t.segment, t.head, x.queries->length(t.segment), x.keys->length(t.segment), t.query + strip,
                         cols[i].from, rows, count, kKeyTile, t.q + strip * a.q.stride, a.q.stride, x.dim},
@@ -204,25 +244,15 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
   const int64_t group = x.heads / x.heads_kv, each_worker = ForwardSpace::layout(x, nullptr, nullptr);
   parallel_for(pool, x.queries->count() * x.heads_kv, [&](int64_t unit, int worker) {
     const int64_t segment = unit / x.heads_kv, head_kv = unit % x.heads_kv;
-    const int64_t n = x.queries->length(segment), m = x.keys->length(segment), width = round16(x.dim);
-    if (n == 0) return;
+    const int64_t n = x.queries->length(segment), m = x.keys->length(segment), step = query_tile(x.mask, m);
     ForwardSpace w;
     ForwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
-    const int64_t key_row = x.keys->begin(segment), row = x.queries->begin(segment), step = query_tile(x.mask, m);
-    pack_transposed(a.k.data + key_row * a.k.stride + head_kv * x.dim, a.k.stride, m, x.dim, w.keys);
-    QueryTile t{};
-    t.segment = segment;
-    t.value = a.v.data + key_row * a.v.stride + head_kv * x.dim;
-    t.value_stride = a.v.stride;
-    if (m > kShort || width != x.dim) {
-      copy_dense(t.value, a.v.stride, m, x.dim, w.values);
-      t.value = w.values;
-      t.value_stride = width;
-    }
-    for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head)
-      for (t.query = 0; t.query < n; t.query += step) {
-        t.rows = std::min(step, n - t.query);
-        t.row = row + t.query;
+    KeyWindow keys(a, w, segment, head_kv);
+    for (int64_t query = 0; query < n; query += step) {
+      QueryTile t{keys,    segment, 0, query, std::min(step, n - query), x.queries->begin(segment) + query,
+                  nullptr, nullptr};
+      keys.need(keys_of_rows(x, segment, query, t.rows));
+      for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head) {
         t.q = a.q.data + t.row * a.q.stride + t.head * x.dim;
         t.out = a.out.data + t.row * a.out.stride + t.head * x.dim;
         if (m > 0 && m <= kKeyTile)
@@ -230,6 +260,7 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
         else
           query_rows(a, w, t);
       }
+    }
   });
 }
 

@@ -18,24 +18,27 @@ KERNELS_BEGIN
 
 inline constexpr int64_t kKeyRun = 4 * kTileRows;  // keys whose gradients are summed at a time
 
+/// Rows of queries that are held at a time: all of n, or what a band can touch while one key tile is at hand.
+HWY_INLINE int64_t held_rows(const AttentionShape& x, int64_t n) {
+  return ring_tiles(x.mask, n, kQueryTile, kKeyTile + kQueryTile) * kQueryTile;
+}
+
 /// The part of the scratch one worker uses, and where the rows of the unit at hand lie: there or in place.
 struct BackwardSpace {
   float *keys_t, *values_t, *scores, *dweights, *dots;
-  Rows keys;         // of the segment and key-value head
-  Rows q, dout, dq;  // of each query head of the group: rows [g * n, (g + 1) * n)
-  Rows dk, dv;       // of one key tile
+  Rows keys, dk, dv;  // of one key tile
+  Rows q, dout, dq;   // of the query rows held, for each head of the group: see Held
   bool add_dq = true, add_dk = true, add_dv = true;
   static int64_t layout(const AttentionShape& x, float* base, BackwardSpace* s) {
-    const int64_t width = round16(x.dim), m = (x.keys->longest + kPanel - 1) / kPanel * kPanel;
-    const int64_t rows = x.queries->longest * (x.heads / x.heads_kv);
+    const int64_t width = round16(x.dim), rows = held_rows(x, x.queries->longest) * (x.heads / x.heads_kv);
     Take take{base};
     BackwardSpace out{};
-    out.keys_t = take(m * x.dim);
-    out.values_t = take(m * x.dim);
+    out.keys_t = take(kKeyTile * x.dim);
+    out.values_t = take(kKeyTile * x.dim);
     out.scores = take(kQueryTile * kKeyTile);
     out.dweights = take(kQueryTile * kKeyTile);
     out.dots = take(rows);
-    out.keys = {take(m * width), width};
+    out.keys = {take(kKeyTile * width), width};
     out.q = {take(rows * width), width};
     out.dout = {take(rows * width), width};
     out.dq = {take(rows * width), width};
@@ -127,13 +130,13 @@ void clear_outside(const BackwardSpace& w, const ScoreTile& tile, const Strip& x
 }
 
 /// dP of a strip whose scores are there, and from both P~ and dS.
-void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const Strip& x) {
+void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const Strip& x, int64_t key0) {
   const AttentionShape& shape = a.shape;
   const TileHook* hook = shape.hook;
   const float* dout = w.dout.data + x.at * w.dout.stride;
   const int64_t padded = round16(x.tile.cols);
-  panel_scores(dout, w.dout.stride, x.tile.rows, shape.dim, w.values_t, {x.tile.key, x.tile.key + x.tile.cols}, x.ds,
-               kKeyTile);
+  panel_scores(dout, w.dout.stride, x.tile.rows, shape.dim, w.values_t,
+               {x.tile.key - key0, x.tile.key - key0 + x.tile.cols}, x.ds, kKeyTile);
   if (hook) {
     scale_tile(x.s, x.tile.rows, padded, shape.scale);
     hook->scores(x.tile, x.s);
@@ -147,11 +150,12 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
   scale_tile(x.ds, x.tile.rows, padded, shape.scale);
 }
 
-/// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows. `g` is the head's place
-/// in its group. Each loop goes over the rows in strips and keeps one side's panels in L1.
-void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t g, int64_t key0) {
+/// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows, which lie from `at` on in
+/// w.q, w.dout and w.dq. Each loop goes over the rows in strips and keeps one side's panels in L1.
+void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at,
+                   int64_t key0) {
   const AttentionShape& x = a.shape;
-  const int64_t width = round16(x.dim), at = g * tile.queries + tile.query, height = strip_height(x);
+  const int64_t width = round16(x.dim), height = strip_height(x);
   const float *q = w.q.data + at * w.q.stride, *dout = w.dout.data + at * w.dout.stride;
   float* dq = w.dq.data + at * w.dq.stride;
   if (x.hook && !w.add_dq)  // the hook adds to dQ before the product does
@@ -162,15 +166,15 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const Sco
   for (int64_t from = 0; from < tile.rows; from += height) {
     const Strip& t = strips[count++] = strip_of(a, w, tile, at, from, key0);
     clear_outside(w, tile, t);
-    panel_scores(t.tile.q, w.q.stride, t.tile.rows, x.dim, w.keys_t, {t.tile.key, t.tile.key + t.tile.cols}, t.s,
-                 kKeyTile);
+    panel_scores(t.tile.q, w.q.stride, t.tile.rows, x.dim, w.keys_t,
+                 {t.tile.key - key0, t.tile.key - key0 + t.tile.cols}, t.s, kKeyTile);
   }
   for (int64_t i = 0; i < count; ++i)
-    if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i]);
+    if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i], key0);
   for (int64_t i = 0; i < count; ++i) {
     const ScoreTile& t = strips[i].tile;
     if (t.cols > 0 || !add_dq)
-      block_product<false>({t.rows, width, t.cols, strips[i].ds, kKeyTile, w.keys.data + t.key * w.keys.stride,
+      block_product<false>({t.rows, width, t.cols, strips[i].ds, kKeyTile, w.keys.data + (t.key - key0) * w.keys.stride,
                             w.keys.stride, dq + i * height * w.dq.stride, w.dq.stride},
                            add_dq);
   }
@@ -235,44 +239,94 @@ void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t se
   }
 }
 
+/// The query rows of one unit that are at hand: copied side by side when a key tile first needs them, their gradient
+/// written out when no later one will. They lie in a ring of tiles of `step` rows, for each head of the group.
+class Held {
+ public:
+  Held(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv)
+      : a_(a),
+        w_(w),
+        x_(a.shape),
+        group_(x_.heads / x_.heads_kv),
+        n_(x_.queries->length(segment)),
+        row_(x_.queries->begin(segment)),
+        head_(head_kv * group_),
+        rows_(held_rows(x_, n_)),
+        width_(round16(x_.dim)),
+        step_(query_tile(x_.mask, x_.keys->length(segment))),
+        dots_(x_.keys->length(segment) > kKeyTile) {}
+
+  int64_t step() const { return step_; }
+  /// Where the rows from `query` on, the first of a tile, lie for the g-th head.
+  int64_t at(int64_t query, int64_t g) const { return g * rows_ + query % rows_; }
+
+  /// Makes tiles from `from` (the first of a tile) up to `to` available; those before `from` are done with.
+  void hold(int64_t from, int64_t to) {
+    release(std::min(from, next_));
+    for (; next_ < to; next_ += step_) {
+      for (int64_t g = 0; g < group_; ++g) {
+        const int64_t rows = std::min(step_, n_ - next_), place = at(next_, g), row = row_ + next_;
+        const int64_t column = (head_ + g) * x_.dim;
+        const Rows dout{w_.dout.data + place * width_, width_};
+        copy_dense(a_.q.data + row * a_.q.stride + column, a_.q.stride, rows, x_.dim, w_.q.data + place * width_);
+        copy_dense(a_.dout.data + row * a_.dout.stride + column, a_.dout.stride, rows, x_.dim, dout.data);
+        if (dots_) row_dots(a_, dout, rows, row, column, w_.dots + place);
+        std::fill_n(w_.dq.data + place * width_, rows * width_, 0.0f);
+      }
+      if (next_ + step_ <= from) release(next_ + step_);  // no key tile ever saw it
+    }
+  }
+  /// Writes out dQ of all tiles before `query`.
+  void release(int64_t query) {
+    for (; done_ < query; done_ += step_)
+      for (int64_t g = 0; g < group_; ++g)
+        put_rows(w_.dq.data + at(done_, g) * width_, std::min(step_, n_ - done_), x_.dim, a_.dq, row_ + done_,
+                 (head_ + g) * x_.dim, a_.add_dq);
+  }
+
+ private:
+  const AttentionBackward& a_;
+  const BackwardSpace& w_;
+  const AttentionShape& x_;
+  int64_t group_, n_, row_, head_, rows_, width_, step_;
+  bool dots_;
+  int64_t next_ = 0, done_ = 0;  // the first tile not copied yet, the first not written out yet
+};
+
 /// One segment and key-value head: key tiles outside, the queries that see them inside.
 void unit_backward(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv) {
   const AttentionShape& x = a.shape;
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
-  const int64_t row = x.queries->begin(segment), key_row = x.keys->begin(segment), width = round16(x.dim);
-  const float *k = a.k.data + key_row * a.k.stride + head_kv * x.dim,
-              *v = a.v.data + key_row * a.v.stride + head_kv * x.dim;
-  pack_transposed(k, a.k.stride, m, x.dim, w.keys_t);
-  pack_transposed(v, a.v.stride, m, x.dim, w.values_t);
-  copy_dense(k, a.k.stride, m, x.dim, w.keys.data);
-  for (int64_t g = 0; g < group; ++g) {
-    const int64_t column = (head_kv * group + g) * x.dim;
-    copy_dense(a.q.data + row * a.q.stride + column, a.q.stride, n, x.dim, w.q.data + g * n * width);
-    copy_dense(a.dout.data + row * a.dout.stride + column, a.dout.stride, n, x.dim, w.dout.data + g * n * width);
-    if (m > kKeyTile) row_dots(a, {w.dout.data + g * n * width, width}, n, row, column, w.dots + g * n);
-  }
-  std::fill(w.dq.data, w.dq.data + group * n * width, 0.0f);
-  const int64_t step = query_tile(x.mask, m);
+  const int64_t key_row = x.keys->begin(segment), width = round16(x.dim);
+  Held held(a, w, segment, head_kv);
+  const int64_t step = held.step();
   for (int64_t key = 0; key < m; key += kKeyTile) {
-    const int64_t end = std::min(m, key + kKeyTile);
-    std::fill(w.dk.data, w.dk.data + (end - key) * width, 0.0f);
-    std::fill(w.dv.data, w.dv.data + (end - key) * width, 0.0f);
+    const int64_t end = std::min(m, key + kKeyTile), row = key_row + key, column = head_kv * x.dim;
+    const float *k = a.k.data + row * a.k.stride + column, *v = a.v.data + row * a.v.stride + column;
+    pack_transposed(k, a.k.stride, end - key, x.dim, w.keys_t);
+    pack_transposed(v, a.v.stride, end - key, x.dim, w.values_t);
+    copy_dense(k, a.k.stride, end - key, x.dim, w.keys.data);
+    std::fill_n(w.dk.data, (end - key) * width, 0.0f);
+    std::fill_n(w.dv.data, (end - key) * width, 0.0f);
+    const int64_t first = first_query_tile(x, segment, key, step);
+    int64_t last = first;  // the end of the tiles that see this one
+    while (last < n && keys_of_rows(x, segment, last, std::min(step, n - last)).from < end) last += step;
+    held.hold(first, last);
     for (int64_t g = 0; g < group; ++g)
-      for (int64_t query = first_query_tile(x, segment, key, step); query < n; query += step) {
+      for (int64_t query = first; query < last; query += step) {
         const int64_t rows = std::min(step, n - query);
-        const Mask::Range seen = keys_of_rows(x, segment, query, rows);
-        if (seen.from >= end) break;
-        const int64_t from = std::max(key, seen.from / 16 * 16), to = std::min(end, seen.to);
-        if (from >= to) continue;
-        tile_backward(a, w,
-                      {segment, head_kv * group + g, n, m, query, from, rows, to - from, kKeyTile, nullptr, 0, x.dim},
-                      g, key);
+        const Mask::Range cols = keys_in_tile(x, segment, query, rows, key);
+        if (cols.from < cols.to)
+          tile_backward(a, w,
+                        {segment, head_kv * group + g, n, m, query, cols.from, rows, cols.to - cols.from, kKeyTile,
+                         nullptr, 0, x.dim},
+                        held.at(query, g), key);
       }
-    put_rows(w.dk.data, end - key, x.dim, a.dk, key_row + key, head_kv * x.dim, a.add_dk);
-    put_rows(w.dv.data, end - key, x.dim, a.dv, key_row + key, head_kv * x.dim, a.add_dv);
+    put_rows(w.dk.data, end - key, x.dim, a.dk, row, column, a.add_dk);
+    put_rows(w.dv.data, end - key, x.dim, a.dv, row, column, a.add_dv);
   }
-  for (int64_t g = 0; g < group; ++g)
-    put_rows(w.dq.data + g * n * width, n, x.dim, a.dq, row, (head_kv * group + g) * x.dim, a.add_dq);
+  held.hold(n, n);  // queries that see no key still get their zeros
+  held.release(n);
 }
 
 int64_t backward_floats(const AttentionShape& x) { return BackwardSpace::layout(x, nullptr, nullptr); }

@@ -39,6 +39,19 @@ HWY_INLINE int64_t query_tile(const Mask& mask, int64_t keys) {
   return narrow || (mask.causal && keys <= 4 * kKeyTile) ? kNarrowQueryTile : kQueryTile;
 }
 
+/// Whether the mask leaves each query a strip of bounded width.
+HWY_INLINE bool banded(const Mask& mask) {
+  return mask.before >= 0 && (mask.causal || mask.after >= 0) && !mask.prefix;
+}
+
+/// How many tiles of `tile` rows one must hold at a time: all of `rows`, or for a band those that `reach` more rows
+/// touch. They lie in a ring: the i-th at place i modulo this number.
+HWY_INLINE int64_t ring_tiles(const Mask& mask, int64_t rows, int64_t tile, int64_t reach) {
+  const int64_t all = (rows + tile - 1) / tile;
+  if (!banded(mask)) return all;
+  return std::min(all, (mask.before + std::max<int64_t>(mask.after, 0) + reach) / tile + 2);
+}
+
 /// Columns [0, dim) of `rows` rows, transposed into panels of kPanel rows each: [panel][dim][kPanel].
 HWY_INLINE void pack_transposed(const float* from, int64_t stride, int64_t rows, int64_t dim, float* to) {
   for (int64_t r = 0; r < rows; r += kPanel, to += dim * kPanel)
