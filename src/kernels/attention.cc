@@ -14,12 +14,13 @@ KERNELS_BEGIN
 
 /// The part of the scratch one worker uses.
 struct ForwardSpace {
-  float *keys, *values, *scores, *out, *row_sum, *row_max;
+  float *keys, *values, *scores, *out, *row_lanes, *row_max, *row_sum;  // lanes: sixteen partial sums a row
   static int64_t layout(const AttentionShape& x, float* base, ForwardSpace* s) {
     const int64_t m = ring_tiles(x.mask, x.keys->longest, kKeyTile, kQueryTile) * kKeyTile, width = round16(x.dim);
     Take take{base};
     const ForwardSpace out{take(m * x.dim),          take(m * width),       take(kQueryTile * kKeyTile),
-                           take(kQueryTile * width), take(kQueryTile * 16), take(kQueryTile)};
+                           take(kQueryTile * width), take(kQueryTile * 16), take(kQueryTile),
+                           take(kQueryTile)};
     if (s) *s = out;
     return take.at - base;
   }
@@ -107,9 +108,18 @@ struct Dropping {
   int64_t row, column;
 };
 
-/// The softmax of a row whose keys all fit in one tile, in place, dropout included. Returns log2 of the sum.
-HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, const Dropping& d) {
-  const float factor = x.hook ? kLog2E : x.scale * kLog2E;
+/// log2 of each row's sum of exponentials, sixteen rows at a time; 0 for a row that sees no key.
+void write_log_sums(const ForwardSpace& w, int64_t rows, float factor, float* log_sum) {
+  for_packs(rows, [&](int64_t r, int64_t count) HWY_ATTR {
+    const auto total = load(w.row_sum + r);
+    const auto value = fma(load(w.row_max + r), splat(factor), log2(total));
+    store_at(where_greater(total, zero<float>(), value, zero<float>()), log_sum + r, count);
+  });
+}
+
+/// The softmax of the r-th row, whose keys all fit in one tile, in place, dropout included. Leaves its maximum and sum.
+HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t padded, float factor,
+                           const Dropping& d) {
   auto most = load(s);
   for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
   const float row_max = std::max(-1e30f, max_of(most));
@@ -121,7 +131,9 @@ HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, c
     store(p, s + c);
   }
   const float sum_of_row = sum(total);
-  if (!(sum_of_row > 0)) return 0;  // sees no key: all weights are 0 already
+  w.row_max[r] = row_max;
+  w.row_sum[r] = sum_of_row;
+  if (!(sum_of_row > 0)) return;  // sees no key: all weights are 0 already
   if (d.dropout.on()) {
     const DropoutRow keep(d.dropout, d.row);
     const auto each_weight = splat(keep.scale() / sum_of_row);
@@ -130,7 +142,6 @@ HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, c
     const auto each_weight = splat(1.0f / sum_of_row);
     for (int64_t c = 0; c < padded; c += 16) store(load(s + c) * each_weight, s + c);
   }
-  return row_max * factor + log2_of(sum_of_row);
 }
 
 /// All keys in one tile, as in most sentences: an ordinary softmax, and the result goes straight to its place.
@@ -140,7 +151,7 @@ void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, co
   const Dropout dropout = dropout_of_head(x, t.head);
   const bool in_place = width == x.dim;
   const Rows out = in_place ? Rows{t.out, a.out.stride} : Rows{w.out, width};
-  float* log_sum = a.log_sum + t.head * x.queries->rows() + t.row;
+  const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   for (int64_t strip = 0; strip < t.rows; strip += height) {
     const int64_t rows = std::min(height, t.rows - strip);
     const Mask::Range cols = keys_in_tile(x, t.segment, t.query + strip, rows, 0);
@@ -148,13 +159,17 @@ void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, co
     float *s = w.scores, *to = out.data + strip * out.stride;
     ScoreTile tile{};
     if (count > 0) tile = score(a, t, strip, rows, cols, s);
-    for (int64_t r = 0; r < rows; ++r)
-      log_sum[strip + r] =
-          count > 0 ? soften_row(x, s + r * kKeyTile, padded, {dropout, t.row + strip + r, cols.from}) : 0.0f;
+    for (int64_t r = 0; r < rows; ++r) {
+      if (count > 0)
+        soften_row(w, strip + r, s + r * kKeyTile, padded, factor, {dropout, t.row + strip + r, cols.from});
+      else
+        w.row_sum[strip + r] = 0;
+    }
     const Rows v = t.keys.values(cols.from);
     block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, to, out.stride}, false);
     if (x.hook && count > 0) x.hook->values(tile, s, to, out.stride);
   }
+  write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
   if (in_place) return;
   for (int64_t r = 0; r < t.rows; ++r)
     for_packs(x.dim, [&](int64_t d, int64_t count)
@@ -175,7 +190,7 @@ HWY_INLINE void soften(const ForwardSpace& w, int64_t r, float* s, int64_t padde
     total = total + p;
     store(p, s + c);
   }
-  float* running = w.row_sum + r * 16;
+  float* running = w.row_lanes + r * 16;
   if (new_max == old_max) {
     store(load(running) + total, running);
   } else {
@@ -195,7 +210,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   const Dropout dropout = dropout_of_head(x, t.head);
   std::fill(w.row_max, w.row_max + t.rows, -1e30f);
-  std::fill(w.row_sum, w.row_sum + t.rows * 16, 0.0f);
+  std::fill(w.row_lanes, w.row_lanes + t.rows * 16, 0.0f);
   std::fill(w.out, w.out + t.rows * width, 0.0f);
   for (int64_t key = seen.from / kKeyTile * kKeyTile; key < seen.to; key += kKeyTile) {
     Mask::Range cols[kQueryTile / kTileRows];
@@ -229,14 +244,14 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   }
   // divide by the sum, and by the share that dropout keeps
   const float kept = dropout.on() ? dropout_scale(dropout.rate) : 1.0f;
-  float* log_sum = a.log_sum + t.head * x.queries->rows() + t.row;
   for (int64_t r = 0; r < t.rows; ++r) {
-    const float total = sum(load(w.row_sum + r * 16));
+    const float total = sum(load(w.row_lanes + r * 16));
     const auto by = splat(total > 0 ? kept / total : 0.0f);
     for_packs(x.dim, [&](int64_t d, int64_t count)
                          HWY_ATTR { store_at(load(w.out + r * width + d) * by, t.out + r * a.out.stride + d, count); });
-    log_sum[r] = total > 0 ? w.row_max[r] * factor + log2_of(total) : 0.0f;
+    w.row_sum[r] = total;
   }
+  write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
 }
 
 void attention_forward(const AttentionForward& a, ThreadPool* pool) {

@@ -103,10 +103,14 @@ HWY_INLINE void hide(float* row, Mask::Range seen, int64_t padded) {
 /// Hides what the queries of a tile do not see. Most tiles lie inside and need nothing.
 HWY_INLINE void hide_tile(const AttentionShape& x, const ScoreTile& t, float* scores) {
   const int64_t padded = round16(t.cols);
+  const bool everything = !x.mask.causal && x.mask.before < 0 && x.mask.after < 0;
+  if (everything && t.cols == padded) return;
+  Mask::Range seen{0, t.cols};
   for (int64_t r = 0; r < t.rows; ++r) {
-    const Mask::Range keys = x.mask.keys_of(t.query + r, t.queries, t.keys, t.segment);
-    const Mask::Range seen{std::clamp<int64_t>(keys.from - t.key, 0, t.cols),
-                           std::clamp<int64_t>(keys.to - t.key, 0, t.cols)};
+    if (!everything) {
+      const Mask::Range keys = x.mask.keys_of(t.query + r, t.queries, t.keys, t.segment);
+      seen = {std::clamp<int64_t>(keys.from - t.key, 0, t.cols), std::clamp<int64_t>(keys.to - t.key, 0, t.cols)};
+    }
     if (seen.from > 0 || seen.to < padded) hide(scores + r * t.stride, seen, padded);
   }
 }
