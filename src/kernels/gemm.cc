@@ -21,6 +21,8 @@ namespace {
 constexpr int64_t kBlockRows = 240;   // rows of A at a time
 constexpr int64_t kBlockDepth = 512;  // k at a time
 constexpr int64_t kBlockCols = 512;   // columns of B packed at a time
+constexpr int64_t kNarrow = 1024;     // rows of a transposed A up to which it is read in place
+constexpr int64_t kFetch = 1024;      // floats of the next panel fetched with each tile
 constexpr int64_t kPackRows = 16;     // rows read at a time while packing
 
 /// Packing space of one thread, taken once and kept.
@@ -102,31 +104,47 @@ struct Range {
   int64_t from, to;
 };
 
-/// rows x one panel, k in [p0, p0 + depth).
-void panel_product(const Gemm& g, const float* a, int64_t a_stride, bool a_packed, Range rows, const float* panel,
-                   int64_t depth, int64_t j, int64_t cols, bool add, bool last) {
-  const int regs = static_cast<int>(ceil_div(cols, kTileLanes));
-  const bool whole = cols % kTileLanes == 0;
+/// How the kernel reads A: element (i, p) at data[i * stride + p], or transposed data[p * stride + i]; six rows of a
+/// packed one lie `group` apart.
+struct LeftSide {
+  const float* data;
+  int64_t stride, group;
+  bool transposed;
+};
+
+/// A panel of B, and what to fetch from memory meanwhile.
+struct Panel {
+  const float* data;
+  int64_t depth, column, cols;
+  bool add, last;     // go on with the sums in C; they are complete after this
+  const float* next;  // the panel that comes after, or none
+};
+
+/// rows x one panel.
+void panel_product(const Gemm& g, const LeftSide& a, Range rows, const Panel& b) {
+  const int regs = static_cast<int>(ceil_div(b.cols, kTileLanes));
+  const bool whole = b.cols % kTileLanes == 0;
+  const auto tile_of = [&](int r) { return a.transposed ? tile_for<true>(r, regs) : tile_for<false>(r, regs); };
+  const TileFn full = tile_of(kTileRows);
   float edge[kTileRows * kPanel];
+  int64_t fetched = 0;
   for (int64_t i = rows.from; i < rows.to; i += kTileRows) {
     const int r = static_cast<int>(std::min<int64_t>(kTileRows, rows.to - i));
-    const float* ai = a_packed ? a + (i - rows.from) * depth : a + (i - rows.from) * a_stride;
-    float* c = g.c + i * g.c_stride + j;
+    const TileFn tile = r == kTileRows ? full : tile_of(r);
+    const float* ai = a.data + (i - rows.from) / kTileRows * a.group;
+    float* c = g.c + i * g.c_stride + b.column;
+    // A slice of the next panel moves towards L2 with every tile.
+    for (int64_t end = b.next ? std::min(fetched + kFetch, b.depth * kPanel) : 0; fetched < end; fetched += 16)
+      __builtin_prefetch(b.next + fetched, 0, 2);
     if (whole) {
-      if (a_packed)
-        tile_for<true>(r, regs)(depth, ai, kTileRows, panel, kPanel, c, g.c_stride, add);
-      else
-        tile_for<false>(r, regs)(depth, ai, a_stride, panel, kPanel, c, g.c_stride, add);
+      tile(b.depth, ai, a.stride, b.data, kPanel, c, g.c_stride, b.add);
     } else {  // the last columns: through a buffer, so that nothing beyond C is touched
-      for (int q = 0; q < r && add; ++q)
-        std::memcpy(edge + q * kPanel, c + q * g.c_stride, static_cast<size_t>(cols) * 4);
-      if (a_packed)
-        tile_for<true>(r, regs)(depth, ai, kTileRows, panel, kPanel, edge, kPanel, add);
-      else
-        tile_for<false>(r, regs)(depth, ai, a_stride, panel, kPanel, edge, kPanel, add);
-      for (int q = 0; q < r; ++q) std::memcpy(c + q * g.c_stride, edge + q * kPanel, static_cast<size_t>(cols) * 4);
+      const size_t bytes = static_cast<size_t>(b.cols) * sizeof(float);
+      for (int q = 0; q < r && b.add; ++q) std::memcpy(edge + q * kPanel, c + q * g.c_stride, bytes);
+      tile(b.depth, ai, a.stride, b.data, kPanel, edge, kPanel, b.add);
+      for (int q = 0; q < r; ++q) std::memcpy(c + q * g.c_stride, edge + q * kPanel, bytes);
     }
-    if (last && g.epilogue.any()) finish(g.epilogue, c, g.c_stride, i, r, j, cols);
+    if (b.last && g.epilogue.any()) finish(g.epilogue, c, g.c_stride, i, r, b.column, b.cols);
   }
 }
 
@@ -134,6 +152,8 @@ void panel_product(const Gemm& g, const float* a, int64_t a_stride, bool a_packe
 void product(const Gemm& g, Range rows, Range cols) {
   PackSpace& space = pack_space();
   const bool one_row = rows.to - rows.from == 1 && g.packed && !g.a_transposed;
+  // Columns of a narrow transposed A are near each other as they are; those of a wide one would fill whole pages.
+  const bool pack_a = g.a_transposed && rows.to - rows.from > kNarrow;
   const int64_t block_cols = !g.packed ? kBlockCols : g.k <= kBlockDepth ? cols.to - cols.from : 2 * kBlockCols;
   for (int64_t jc = cols.from; jc < cols.to; jc += block_cols) {
     const int64_t jend = std::min(cols.to, jc + block_cols);
@@ -148,21 +168,23 @@ void product(const Gemm& g, Range rows, Range cols) {
       };
       for (int64_t i = rows.from; i < rows.to; i += kBlockRows) {
         const Range block{i, std::min(rows.to, i + kBlockRows)};
-        const float* a = g.a_transposed ? g.a + p * g.a_stride + i : g.a + i * g.a_stride + p;
-        if (g.a_transposed) {
-          pack_rows(a, g.a_stride, depth, block.to - block.from, space.a.get());
-          a = space.a.get();
+        LeftSide a{g.a + i * g.a_stride + p, g.a_stride, kTileRows * g.a_stride, false};
+        if (g.a_transposed) a = {g.a + p * g.a_stride + i, g.a_stride, kTileRows, true};
+        if (pack_a) {
+          pack_rows(a.data, g.a_stride, depth, block.to - block.from, space.a.get());
+          a = {space.a.get(), kTileRows, kTileRows * depth, true};
         }
         int64_t j = jc;
         if (one_row)
           for (; j + kRowPanels * kPanel <= jend; j += kRowPanels * kPanel) {
             float* c = g.c + i * g.c_stride + j;
-            row_tile(depth, a, panel_at(j), g.k * kPanel, c, add);
+            row_tile(depth, a.data, panel_at(j), g.k * kPanel, c, add);
             if (last && g.epilogue.any()) finish(g.epilogue, c, g.c_stride, i, 1, j, kRowPanels * kPanel);
           }
-        for (; j < jend; j += kPanel)
-          panel_product(g, a, g.a_stride, g.a_transposed, block, panel_at(j), depth, j,
-                        std::min<int64_t>(kPanel, jend - j), add, last);
+        for (; j < jend; j += kPanel) {
+          const float* next = g.packed && j + kPanel < jend ? panel_at(j + kPanel) : nullptr;
+          panel_product(g, a, block, {panel_at(j), depth, j, std::min<int64_t>(kPanel, jend - j), add, last, next});
+        }
       }
     }
   }

@@ -77,12 +77,16 @@ HWY_NOINLINE void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride,
 #pragma GCC unroll 6
     for (int i = 0; i < R; ++i) {
 #pragma GCC unroll 4
-      for (int v = 0; v < V; ++v) acc[i][v] = add ? hn::LoadU(f, from + v * kLanes) : hn::Zero(f);
+      for (int v = 0; v < V; ++v) {
+        acc[i][v] = add ? hn::LoadU(f, from + v * kLanes) : hn::Zero(f);
+        if (!add) __builtin_prefetch(from + v * kLanes, 1, 3);  // the line is there when the sums are
+      }
       from += c_stride;
     }
   }
   const auto step = [&](const float* ap, const float* bp) HWY_ATTR {
     FVec row[V];
+    if (kTransA) __builtin_prefetch(ap + 16, 0, 3);
 #pragma GCC unroll 4
     for (int v = 0; v < V; ++v) row[v] = hn::LoadU(f, bp + v * kLanes);
 #pragma GCC unroll 6
