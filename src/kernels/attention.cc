@@ -59,19 +59,29 @@ ScoreTile score(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   return tile;
 }
 
-/// The softmax of a row whose keys all fit in one tile, in place, dropout included. Returns log2 of the sum.
-HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, const Dropout& dropout, int64_t row) {
-  const float factor = x.hook ? kLog2E : x.scale * kLog2E;
+HWY_INLINE float largest(const float* s, int64_t padded) {
   auto most = load(s);
   for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
-  const float row_max = std::max(-1e30f, max_of(most));
-  const auto shift = splat(-row_max * factor), by = splat(factor);
+  return max_of(most);
+}
+
+/// s = exp2(factor (s - highest)), in place; returns its sum in sixteen lanes.
+HWY_INLINE Pack<float> weigh(float* s, int64_t padded, float factor, float highest) {
+  const auto shift = splat(-highest * factor), by = splat(factor);
   auto total = zero<float>();
   for (int64_t c = 0; c < padded; c += 16) {
     const auto p = exp2_weights(fma(load(s + c), by, shift));
     total = total + p;
     store(p, s + c);
   }
+  return total;
+}
+
+/// The softmax of a row whose keys all fit in one tile, in place, dropout included. Returns log2 of the sum.
+HWY_INLINE float soften_row(const AttentionShape& x, float* s, int64_t padded, const Dropout& dropout, int64_t row) {
+  const float factor = x.hook ? kLog2E : x.scale * kLog2E;
+  const float row_max = std::max(-1e30f, largest(s, padded));
+  const auto total = weigh(s, padded, factor, row_max);
   const float sum_of_row = sum(total);
   if (!(sum_of_row > 0)) return 0;  // sees no key: all weights are 0 already
   if (dropout.on()) {
@@ -108,17 +118,9 @@ void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, co
 void soften(const ForwardSpace& w, int64_t rows, int64_t padded, int64_t width, float factor) {
   for (int64_t r = 0; r < rows; ++r) {
     float* s = w.scores + r * kKeyTile;
-    auto most = load(s);
-    for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
     const float old_max = w.row_max[r];
-    const float new_max = std::max(old_max, max_of(most));
-    const auto shift = splat(-new_max * factor), by = splat(factor);
-    auto total = zero<float>();
-    for (int64_t c = 0; c < padded; c += 16) {
-      const auto p = exp2_weights(fma(load(s + c), by, shift));
-      total = total + p;
-      store(p, s + c);
-    }
+    const float new_max = std::max(old_max, largest(s, padded));
+    const auto total = weigh(s, padded, factor, new_max);
     float* running = w.row_sum + r * 16;
     if (new_max == old_max) {
       store(load(running) + total, running);
