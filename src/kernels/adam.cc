@@ -70,7 +70,7 @@ void adam_range(const AdamFactors<float>& f, const AdamArrays<float>& a, int64_t
 }
 
 void adam(const AdamFactors<float>& f, const AdamArrays<float>& a, ThreadPool* pool) {
-  for_blocks(pool, a.count, kSmallWork / 2, a.count, [&](int64_t from, int64_t to) { adam_range(f, a, from, to); });
+  for_blocks(pool, a.count, kBlockWork, a.count, [&](int64_t from, int64_t to) { adam_range(f, a, from, to); });
 }
 
 float block_square_norm(const float* x, int64_t n) {

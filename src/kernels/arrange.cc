@@ -4,7 +4,7 @@
 #include <cstring>
 
 #include "base/denormals.h"
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 namespace attune::kernels {
 
@@ -29,7 +29,7 @@ void move_row(const Tensor& from, int64_t i, const Tensor& to, int64_t j, bool a
 template <class Body>
 void over_rows(const Tensor& t, ThreadPool* pool, const Body& body) {
   if (t.size() == 0) return;  // also keeps memcpy from the null data of empty tensors
-  for_blocks(pool, t.rows(), rows_per_block(t.cols()), t.size(), [&](int64_t from, int64_t to) {
+  for_row_blocks(pool, t.rows(), t.cols(), [&](int64_t from, int64_t to) {
     const FlushDenormals flushed;
     body(from, to);
   });

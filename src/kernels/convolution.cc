@@ -6,7 +6,7 @@
 #include "base/denormals.h"
 #include "kernels/arrange.h"
 #include "kernels/gemm.h"
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 namespace attune::kernels {
 

@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "kernels/convolution.h"
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/depthwise.cc"
 #include "kernels/simd.h"

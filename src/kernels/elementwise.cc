@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/elementwise.cc"
 #include "kernels/simd.h"
@@ -15,14 +15,14 @@ KERNELS_BEGIN
 /// body(row, first column, columns) over a [rows, cols] matrix. Where all operands are contiguous it is one long row.
 template <class Body>
 void sweep(ThreadPool* pool, const Tensor& shape, bool flat, Body body) {
-  const int64_t rows = shape.rows(), cols = shape.cols();
-  if (flat)
-    for_blocks(pool, rows * cols, kBlockWork, rows * cols,
-               [&](int64_t from, int64_t to) HWY_ATTR { body(int64_t{0}, from, to - from); });
-  else
-    for_blocks(pool, rows, rows_per_block(cols), rows * cols, [&](int64_t from, int64_t to) HWY_ATTR {
-      for (int64_t i = from; i < to; ++i) body(i, int64_t{0}, cols);
-    });
+  const int64_t rows = shape.rows(), cols = shape.cols(), all = rows * cols;
+  for_blocks(pool, flat ? all : rows, flat ? kBlockWork : rows_per_block(cols), all,
+             [&](int64_t from, int64_t to) HWY_ATTR {
+               // one call of the body for both cases: it is large, and would be compiled twice
+               const int64_t first = flat ? 0 : from, last = flat ? 1 : to;
+               const int64_t column = flat ? from : 0, columns = flat ? to - from : cols;
+               for (int64_t i = first; i < last; ++i) body(i, column, columns);
+             });
 }
 
 /// -inf at 0, NaN below, as one expects of a logarithm; kernels/math.h wants positive finite numbers.
@@ -66,7 +66,7 @@ void unary_of(Unary f, T by, const Tensor& x, const Tensor& y, ThreadPool* pool)
 }
 
 void unary(Unary f, double by, const Tensor& x, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) { unary_of<decltype(t)>(f, static_cast<decltype(t)>(by), x, y, pool); });
+  by_pack_type(x.dtype, [&](auto t) { unary_of<decltype(t)>(f, static_cast<decltype(t)>(by), x, y, pool); });
 }
 
 /// dx (+)= fn(dy, kept); without a `kept`, dy stands in for it.
@@ -106,7 +106,7 @@ void unary_backward_of(const UnaryBackward& p, ThreadPool* pool) {
 }
 
 void unary_backward(const UnaryBackward& p, ThreadPool* pool) {
-  by_type(p.dy.dtype, [&](auto t) { unary_backward_of<decltype(t)>(p, pool); });
+  by_pack_type(p.dy.dtype, [&](auto t) { unary_backward_of<decltype(t)>(p, pool); });
 }
 
 // --- two operands ---------------------------------------------------------------------------------------------------
@@ -188,13 +188,6 @@ void sum_across(const Three& t, T* sums, int64_t stride, ThreadPool* pool, Fn fn
   });
 }
 
-template <class T>
-T sum_of(const T* p, int64_t n) {
-  Pack<T> total = zero<T>();
-  for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR { total = total + load_at(p + j, count); });
-  return sum(total);
-}
-
 /// Calls use(fn) with y, the left or the right slope of f as a function of (dy, a, b).
 template <class T, class Use>
 void with_value(Pairwise f, Use use) {
@@ -240,7 +233,7 @@ void with_right(Pairwise f, Use use) {
 
 void pairwise(Pairwise f, Spread spread, const Tensor& a, const Tensor& b, const Tensor& y, ThreadPool* pool) {
   const Three t{a, a, b, y, spread, false};
-  by_type(a.dtype, [&](auto type) {
+  by_pack_type(a.dtype, [&](auto type) {
     using T = decltype(type);
     with_value<T>(f, [&](auto fn) { map_pair<T>(t, pool, fn); });
   });
@@ -249,7 +242,7 @@ void pairwise(Pairwise f, Spread spread, const Tensor& a, const Tensor& b, const
 void pairwise_backward_left(const PairwiseBackward& p, ThreadPool* pool) {
   // Operands the slope does not look at may be absent: dy stands in.
   const Three t{p.dy, p.dy, p.b ? p.b : p.dy, p.to, p.b ? p.spread : Spread::none, p.add};
-  by_type(p.dy.dtype, [&](auto type) {
+  by_pack_type(p.dy.dtype, [&](auto type) {
     using T = decltype(type);
     with_left<T>(p.f, [&](auto fn) { map_pair<T>(t, pool, fn); });
   });
@@ -279,7 +272,7 @@ void pairwise_backward_right_of(const PairwiseBackward& p, ThreadPool* pool) {
 }
 
 void pairwise_backward_right(const PairwiseBackward& p, ThreadPool* pool) {
-  by_type(p.dy.dtype, [&](auto t) { pairwise_backward_right_of<decltype(t)>(p, pool); });
+  by_pack_type(p.dy.dtype, [&](auto t) { pairwise_backward_right_of<decltype(t)>(p, pool); });
 }
 
 KERNELS_END
@@ -294,17 +287,17 @@ KERNEL_EXPORT(pairwise_backward_left);
 KERNEL_EXPORT(pairwise_backward_right);
 
 void unary(Unary f, double by, const Tensor& x, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(unary)(f, by, x, y, pool);
+  KERNEL_CALL_OF(x.dtype, unary)(f, by, x, y, pool);
 }
-void unary_backward(const UnaryBackward& p, ThreadPool* pool) { KERNEL_CALL(unary_backward)(p, pool); }
+void unary_backward(const UnaryBackward& p, ThreadPool* pool) { KERNEL_CALL_OF(p.dy.dtype, unary_backward)(p, pool); }
 void pairwise(Pairwise f, Spread spread, const Tensor& a, const Tensor& b, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(pairwise)(f, spread, a, b, y, pool);
+  KERNEL_CALL_OF(a.dtype, pairwise)(f, spread, a, b, y, pool);
 }
 void pairwise_backward_left(const PairwiseBackward& p, ThreadPool* pool) {
-  KERNEL_CALL(pairwise_backward_left)(p, pool);
+  KERNEL_CALL_OF(p.dy.dtype, pairwise_backward_left)(p, pool);
 }
 void pairwise_backward_right(const PairwiseBackward& p, ThreadPool* pool) {
-  KERNEL_CALL(pairwise_backward_right)(p, pool);
+  KERNEL_CALL_OF(p.dy.dtype, pairwise_backward_right)(p, pool);
 }
 
 }  // namespace attune::kernels

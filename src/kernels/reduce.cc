@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/reduce.cc"
 #include "kernels/simd.h"
@@ -15,7 +15,7 @@ KERNELS_BEGIN
 /// body(row) for all rows.
 template <class Body>
 void each_row(const Tensor& x, ThreadPool* pool, Body body) {
-  for_blocks(pool, x.rows(), rows_per_block(x.cols()), x.size(), [&](int64_t from, int64_t to) HWY_ATTR {
+  for_row_blocks(pool, x.rows(), x.cols(), [&](int64_t from, int64_t to) HWY_ATTR {
     for (int64_t i = from; i < to; ++i) body(i);
   });
 }
@@ -27,12 +27,6 @@ void each_column_pack(const Tensor& x, ThreadPool* pool, Body body) {
   });
 }
 
-template <class T>
-HWY_INLINE T sum_of(const T* p, int64_t n) {
-  Pack<T> total = zero<T>();
-  for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR { total = total + load_at(p + j, count); });
-  return sum(total);
-}
 template <class T>
 HWY_INLINE T max_of(const T* p, int64_t n) {
   const Pack<T> lowest = splat(-std::numeric_limits<T>::infinity());
@@ -53,7 +47,7 @@ void row_sum_of(const Tensor& x, T scale, T* y, int64_t stride, ThreadPool* pool
 }
 
 void row_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) {
+  by_pack_type(x.dtype, [&](auto t) {
     using T = decltype(t);
     row_sum_of<T>(x, static_cast<T>(scale), y.as<T>(), y.stride, pool);
   });
@@ -83,7 +77,7 @@ void column_sum_of(const Tensor& x, T scale, T* y, bool add, ThreadPool* pool) {
 }
 
 void column_sum(const Tensor& x, double scale, const Tensor& y, bool add, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) {
+  by_pack_type(x.dtype, [&](auto t) {
     using T = decltype(t);
     column_sum_of<T>(x, static_cast<T>(scale), y.as<T>(), add, pool);
   });
@@ -96,7 +90,7 @@ void sum_all_of(const Tensor& x, T scale, T* row_sums, T* y, ThreadPool* pool) {
 }
 
 void sum_all(const Tensor& x, double scale, void* row_sums, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) {
+  by_pack_type(x.dtype, [&](auto t) {
     using T = decltype(t);
     sum_all_of<T>(x, static_cast<T>(scale), static_cast<T*>(row_sums), y.as<T>(), pool);
   });
@@ -119,7 +113,7 @@ void sum_backward_of(const SumBackward& p, ThreadPool* pool) {
 }
 
 void sum_backward(const SumBackward& p, ThreadPool* pool) {
-  by_type(p.dx.dtype, [&](auto t) { sum_backward_of<decltype(t)>(p, pool); });
+  by_pack_type(p.dx.dtype, [&](auto t) { sum_backward_of<decltype(t)>(p, pool); });
 }
 
 // --- maxima ---------------------------------------------------------------------------------------------------------
@@ -129,7 +123,7 @@ void row_max_of(const Tensor& x, const Tensor& y, ThreadPool* pool) {
   each_row(x, pool, [&](int64_t i) HWY_ATTR { *y.row<T>(i) = max_of(x.row<T>(i), x.cols()); });
 }
 void row_max(const Tensor& x, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) { row_max_of<decltype(t)>(x, y, pool); });
+  by_pack_type(x.dtype, [&](auto t) { row_max_of<decltype(t)>(x, y, pool); });
 }
 
 template <class T>
@@ -141,7 +135,7 @@ void column_max_of(const Tensor& x, const Tensor& y, ThreadPool* pool) {
   });
 }
 void column_max(const Tensor& x, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) { column_max_of<decltype(t)>(x, y, pool); });
+  by_pack_type(x.dtype, [&](auto t) { column_max_of<decltype(t)>(x, y, pool); });
 }
 
 template <class T>
@@ -156,7 +150,7 @@ void row_max_backward_of(const MaxBackward& p, ThreadPool* pool) {
   });
 }
 void row_max_backward(const MaxBackward& p, ThreadPool* pool) {
-  by_type(p.x.dtype, [&](auto t) { row_max_backward_of<decltype(t)>(p, pool); });
+  by_pack_type(p.x.dtype, [&](auto t) { row_max_backward_of<decltype(t)>(p, pool); });
 }
 
 template <class T>
@@ -178,7 +172,7 @@ void column_max_backward_of(const MaxBackward& p, ThreadPool* pool) {
   });
 }
 void column_max_backward(const MaxBackward& p, ThreadPool* pool) {
-  by_type(p.x.dtype, [&](auto t) { column_max_backward_of<decltype(t)>(p, pool); });
+  by_pack_type(p.x.dtype, [&](auto t) { column_max_backward_of<decltype(t)>(p, pool); });
 }
 
 // --- softmax --------------------------------------------------------------------------------------------------------
@@ -207,7 +201,7 @@ void softmax_of(const Tensor& x, bool logarithm, const Tensor& y, ThreadPool* po
   each_row(x, pool, [&](int64_t i) HWY_ATTR { softmax_row<T>(x.row<T>(i), x.cols(), logarithm, y.row<T>(i)); });
 }
 void softmax(const Tensor& x, bool logarithm, const Tensor& y, ThreadPool* pool) {
-  by_type(x.dtype, [&](auto t) { softmax_of<decltype(t)>(x, logarithm, y, pool); });
+  by_pack_type(x.dtype, [&](auto t) { softmax_of<decltype(t)>(x, logarithm, y, pool); });
 }
 
 template <class T>
@@ -232,7 +226,7 @@ void softmax_backward_of(const SoftmaxBackward& p, ThreadPool* pool) {
   each_row(p.y, pool, [&](int64_t i) HWY_ATTR { softmax_backward_row<T>(p, i); });
 }
 void softmax_backward(const SoftmaxBackward& p, ThreadPool* pool) {
-  by_type(p.y.dtype, [&](auto t) { softmax_backward_of<decltype(t)>(p, pool); });
+  by_pack_type(p.y.dtype, [&](auto t) { softmax_backward_of<decltype(t)>(p, pool); });
 }
 
 // --- running sums ---------------------------------------------------------------------------------------------------
@@ -254,7 +248,7 @@ void running_sum_of(const RunningSum& p, int64_t sequence, int64_t from, int64_t
 /// A block is one sequence's rows under 64 columns.
 void running_sum(const RunningSum& p, ThreadPool* pool) {
   const int64_t cols = p.x.cols(), stripes = (cols + kColumnBlock - 1) / kColumnBlock;
-  by_type(p.x.dtype, [&](auto t) {
+  by_pack_type(p.x.dtype, [&](auto t) {
     using T = decltype(t);
     for_blocks(pool, p.segments->count() * stripes, 1, p.x.size(), [&](int64_t first, int64_t last) {
       for (int64_t b = first; b < last; ++b) {
@@ -283,24 +277,28 @@ KERNEL_EXPORT(softmax_backward);
 KERNEL_EXPORT(running_sum);
 
 void row_sum(const Tensor& x, double scale, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(row_sum)(x, scale, y, pool);
+  KERNEL_CALL_OF(x.dtype, row_sum)(x, scale, y, pool);
 }
 void column_sum(const Tensor& x, double scale, const Tensor& y, bool add, ThreadPool* pool) {
-  KERNEL_CALL(column_sum)(x, scale, y, add, pool);
+  KERNEL_CALL_OF(x.dtype, column_sum)(x, scale, y, add, pool);
 }
 void sum_all(const Tensor& x, double scale, void* row_sums, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(sum_all)(x, scale, row_sums, y, pool);
+  KERNEL_CALL_OF(x.dtype, sum_all)(x, scale, row_sums, y, pool);
 }
-void sum_backward(const SumBackward& p, ThreadPool* pool) { KERNEL_CALL(sum_backward)(p, pool); }
-void row_max(const Tensor& x, const Tensor& y, ThreadPool* pool) { KERNEL_CALL(row_max)(x, y, pool); }
-void column_max(const Tensor& x, const Tensor& y, ThreadPool* pool) { KERNEL_CALL(column_max)(x, y, pool); }
-void row_max_backward(const MaxBackward& p, ThreadPool* pool) { KERNEL_CALL(row_max_backward)(p, pool); }
-void column_max_backward(const MaxBackward& p, ThreadPool* pool) { KERNEL_CALL(column_max_backward)(p, pool); }
+void sum_backward(const SumBackward& p, ThreadPool* pool) { KERNEL_CALL_OF(p.dx.dtype, sum_backward)(p, pool); }
+void row_max(const Tensor& x, const Tensor& y, ThreadPool* pool) { KERNEL_CALL_OF(x.dtype, row_max)(x, y, pool); }
+void column_max(const Tensor& x, const Tensor& y, ThreadPool* pool) { KERNEL_CALL_OF(x.dtype, column_max)(x, y, pool); }
+void row_max_backward(const MaxBackward& p, ThreadPool* pool) { KERNEL_CALL_OF(p.x.dtype, row_max_backward)(p, pool); }
+void column_max_backward(const MaxBackward& p, ThreadPool* pool) {
+  KERNEL_CALL_OF(p.x.dtype, column_max_backward)(p, pool);
+}
 void softmax(const Tensor& x, bool logarithm, const Tensor& y, ThreadPool* pool) {
-  KERNEL_CALL(softmax)(x, logarithm, y, pool);
+  KERNEL_CALL_OF(x.dtype, softmax)(x, logarithm, y, pool);
 }
-void softmax_backward(const SoftmaxBackward& p, ThreadPool* pool) { KERNEL_CALL(softmax_backward)(p, pool); }
-void running_sum(const RunningSum& p, ThreadPool* pool) { KERNEL_CALL(running_sum)(p, pool); }
+void softmax_backward(const SoftmaxBackward& p, ThreadPool* pool) {
+  KERNEL_CALL_OF(p.y.dtype, softmax_backward)(p, pool);
+}
+void running_sum(const RunningSum& p, ThreadPool* pool) { KERNEL_CALL_OF(p.x.dtype, running_sum)(p, pool); }
 
 }  // namespace attune::kernels
 #endif

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "base/denormals.h"
-#include "kernels/split.h"
+#include "kernels/row_blocks.h"
 
 namespace attune::kernels {
 
@@ -81,8 +81,9 @@ void top_k(const TopK& p, ThreadPool* pool) {
 
 void top_k_backward(const Tensor& dy, const Tensor& ids, const Tensor& dx, bool add, ThreadPool* pool) {
   by_type(dx.dtype, [&](auto t) {
-    for_blocks(pool, dx.rows(), rows_per_block(dx.cols()), dx.size(),
-               [&](int64_t first, int64_t last) { top_k_backward_rows<decltype(t)>(dy, ids, dx, add, first, last); });
+    for_row_blocks(pool, dx.rows(), dx.cols(), [&](int64_t first, int64_t last) {
+      top_k_backward_rows<decltype(t)>(dy, ids, dx, add, first, last);
+    });
   });
 }
 

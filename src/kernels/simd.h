@@ -17,7 +17,8 @@
 //
 // Kernels are written with Pack<T>: sixteen numbers, whatever the vector size of the machine, so that every reduction
 // has the same sixteen lanes and the same tree everywhere. Pack<float> is vector registers; Pack<double> is a plain
-// array that does the same in double precision, which makes each kernel its own reference type.
+// array that does the same in double precision, which makes each kernel its own reference type. A kernel of both types
+// chooses with by_pack_type inside and is called with KERNEL_CALL_OF outside: doubles are compiled once, as plain code.
 //
 // This header has no include guard around its second half on purpose.
 #include <cmath>
@@ -26,6 +27,7 @@
 
 #include "base/denormals.h"
 #include "kernels/isa.h"
+#include "tensor/tensor.h"
 
 // Three targets: plain code that any x86-64 runs, AVX2 + FMA, AVX-512. More would only cost compile time.
 #undef HWY_DISABLED_TARGETS
@@ -37,11 +39,23 @@
 
 #undef KERNELS_BEGIN
 #undef KERNELS_END
+#undef KERNELS_OPTIMIZE
+#undef KERNELS_OPTIMIZED
 #undef KERNELS_ONCE
 #undef KERNEL_EXPORT
 #undef KERNEL_CALL
+#undef KERNEL_CALL_OF
+// Plain code is there to be right, not fast: optimised less, it takes half the time to compile.
+#if HWY_TARGET == HWY_SCALAR && defined(__OPTIMIZE__) && !defined(__clang__)
+#define KERNELS_OPTIMIZE _Pragma("GCC push_options") _Pragma("GCC optimize(\"O1\")")
+#define KERNELS_OPTIMIZED _Pragma("GCC pop_options")
+#else
+#define KERNELS_OPTIMIZE
+#define KERNELS_OPTIMIZED
+#endif
 #define KERNELS_BEGIN     \
   HWY_BEFORE_NAMESPACE(); \
+  KERNELS_OPTIMIZE        \
   namespace attune {      \
   namespace kernels {     \
   namespace HWY_NAMESPACE {
@@ -49,12 +63,16 @@
   }                 \
   }                 \
   }                 \
+  KERNELS_OPTIMIZED \
   HWY_AFTER_NAMESPACE();
 #define KERNELS_ONCE HWY_ONCE
 #define KERNEL_EXPORT(name) HWY_EXPORT(name)
 #define KERNEL_CALL(name)  \
   FlushDenormals flushed_; \
   HWY_DYNAMIC_DISPATCH(name)
+#define KERNEL_CALL_OF(type, name) \
+  FlushDenormals flushed_;         \
+  ((type) == DType::f64 ? HWY_STATIC_DISPATCH(name) : HWY_DYNAMIC_DISPATCH(name))
 
 #if defined(ATTUNE_SIMD_PER_TARGET) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTUNE_SIMD_PER_TARGET
@@ -95,16 +113,32 @@ struct Pack<double> {
   double r[16];
 };
 
+/// f(float{}) or f(double{}). Doubles never get here but in the target that every machine has: see KERNEL_CALL_OF.
+template <class Fn>
+HWY_INLINE void by_pack_type(DType type, Fn fn) {
+#if HWY_TARGET == HWY_STATIC_TARGET
+  if (type == DType::f64) return fn(double{});
+#endif
+  (void)type;
+  fn(float{});
+}
+
+// Plain code and doubles are there to be right, not fast: their loops stay loops, or half the compile time goes there.
 template <class Fn>
 HWY_INLINE Pack<float> each(Fn fn) {
   Pack<float> out;
-#pragma GCC unroll 16
+#if HWY_TARGET == HWY_SCALAR
+#pragma GCC unroll 1
+#else
+#pragma GCC unroll 4
+#endif
   for (int i = 0; i < kRegs; ++i) out.r[i] = fn(i);
   return out;
 }
 template <class Fn>
 HWY_INLINE Pack<double> each64(Fn fn) {
   Pack<double> out;
+#pragma GCC unroll 1
   for (int i = 0; i < 16; ++i) out.r[i] = fn(i);
   return out;
 }
@@ -276,7 +310,7 @@ HWY_INLINE double max_of(const Pack<double>& v) {
 }
 
 // --- rows: whole packs, then the tail by the same code, masked
-// ---------------------------------------------------------
+// --------------------------------------------------------
 
 /// body(column, count) for every sixteen columns of n; count is 16 but for the last.
 template <class Body>
@@ -295,6 +329,13 @@ HWY_INLINE void store_at(const Pack<T>& v, T* p, int64_t count) {
     store(v, p);
   else
     store_n(v, p, count);
+}
+/// The sum of n numbers: sixteen lanes and their tree.
+template <class T>
+HWY_INLINE T sum_of(const T* p, int64_t n) {
+  Pack<T> total = zero<T>();
+  for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR { total = total + load_at(p + j, count); });
+  return sum(total);
 }
 /// Stores v, or adds it to what is there.
 template <class T>

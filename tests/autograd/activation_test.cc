@@ -102,7 +102,7 @@ TEST(Activation, SaysWhatIsWrong) {
   Arena arena;
   Ctx ctx(arena);
   const auto says = [&](DType type, const Shape& shape, ActivationKind kind) {
-    return message_of([&] { activation(ctx, ctx.input(Tensor(nullptr, type, shape)), kind); });
+    return error_of([&] { activation(ctx, ctx.input(Tensor(nullptr, type, shape)), kind); });
   };
   EXPECT_EQ(says(DType::f32, {4, 7}, {Activation::swish, true}), "[activation] a gate halves the columns, rows have 7");
   EXPECT_EQ(says(DType::i32, {4, 8}, {}), "[activation] rows are i32, not f32 or f64");

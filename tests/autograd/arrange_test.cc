@@ -3,7 +3,7 @@
 #include <functional>
 
 #include "autograd/elementwise.h"
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {
@@ -100,16 +100,8 @@ TEST(Attention, FixedBits) {
   for (const Case& c : {Case{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 0, 1, 300, 40, 40}, 4, 2, 32, Mask::past(), 0.1f},
                         Case{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 3, 1, 300, 40, 0}, 2, 2, 24, {}, 0}}) {
     const auto in = inputs_of(c);
-    const CheckRun alone = run_checked(op_of(c), in, DType::f32);
-    for (int threads : {1, 2, 3}) {
-      ThreadPool pool(threads);
-      expect_same_bits(run_checked(op_of(c), in, DType::f32, &pool), alone, fmt::format("{} threads", threads));
-    }
-    for (const auto& isa : available_isas()) {
-      const IsaScope scope(isa);
-      if (isa_has_fma(isa)) expect_same_bits(run_checked(op_of(c), in, DType::f32), alone, isa);
-      EXPECT_LT(precision_error(op_of(c), op_of(c, true), in), 1e-4) << isa;
-    }
+    expect_fixed_bits(op_of(c), in);
+    expect_precise(op_of(c), op_of(c, true), in);
   }
 }
 

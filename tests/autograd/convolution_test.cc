@@ -1,7 +1,7 @@
 #include "autograd/convolution.h"
 
 #include "autograd/elementwise.h"
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

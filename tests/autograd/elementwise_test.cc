@@ -2,7 +2,7 @@
 
 #include <functional>
 
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

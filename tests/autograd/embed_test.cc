@@ -138,7 +138,7 @@ TEST(Embed, SaysWhatIsWrong) {
   const std::vector<int32_t> ids = {1, 2, 3, 70000}, fine = {1, 2, 3}, below = {-1};
   const Segments segments = Segments::of_lengths({1, 2});
   const std::vector<int32_t> offsets = {0, 9}, too_many = {1, 2, 3};
-  const auto says = [&](const Embedding& e) { return message_of([&] { embed(ctx, e); }); };
+  const auto says = [&](const Embedding& e) { return error_of([&] { embed(ctx, e); }); };
   const Tensor three(fine.data(), {3});
   EXPECT_EQ(says({table, Tensor(ids.data(), {4})}), "[embed] row 3: id 70000, the table has 32000 rows");
   EXPECT_EQ(says({table, Tensor(below.data(), {1})}), "[embed] row 0: id -1, the table has 32000 rows");

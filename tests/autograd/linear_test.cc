@@ -1,7 +1,7 @@
 #include "autograd/linear.h"
 
+#include "autograd/op_checks.h"
 #include "autograd/parameters.h"
-#include "plain_op.h"
 
 namespace attune {
 namespace {

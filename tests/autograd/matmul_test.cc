@@ -1,6 +1,6 @@
 #include "autograd/matmul.h"
 
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

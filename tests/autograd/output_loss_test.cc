@@ -2,7 +2,7 @@
 
 #include <numeric>
 
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {
@@ -90,15 +90,9 @@ TEST(OutputLoss, LogProbabilitiesOfTheTargets) {
 
 TEST(OutputLoss, FixedBits) {
   const Case c{150, 70, 900, 0.1f, true};
-  const CheckRun alone = run<float>(c, false);
-  for (int threads : {1, 2, 3}) {
-    ThreadPool pool(threads);
-    expect_same_bits(run<float>(c, false, &pool), alone, fmt::format("{} threads", threads));
-  }
-  if (!isa_has_fma(chosen_isa())) return;
+  expect_fixed_bits([&](ThreadPool* pool) { return run<float>(c, false, pool); });
   for (const auto& isa : available_isas()) {
     const IsaScope scope(isa);
-    if (isa_has_fma(isa)) expect_same_bits(run<float>(c, false), alone, isa);
     EXPECT_LT(row_error(run<float>(c, false), run<double>(c, true), inputs_of(c)), 1e-4) << isa;
   }
 }

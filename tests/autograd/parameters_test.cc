@@ -1,8 +1,8 @@
 #include "autograd/parameters.h"
 
 #include "autograd/elementwise.h"
+#include "autograd/op_checks.h"
 #include "autograd/reduce.h"
-#include "plain_op.h"
 
 namespace attune {
 namespace {

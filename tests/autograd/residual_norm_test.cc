@@ -119,7 +119,7 @@ TEST(ResidualNorm, SaysWhatIsWrong) {
   const auto var = [&](DType type, const Shape& shape) { return ctx.input(Tensor(nullptr, type, shape)); };
   const Var x = var(DType::f32, {4, 256}), gamma = var(DType::f32, {256});
   const auto says = [&](const Var& x, const Var& s, const NormWeights& w) {
-    return message_of([&] { residual_norm(ctx, x, s, w); });
+    return error_of([&] { residual_norm(ctx, x, s, w); });
   };
   EXPECT_EQ(says(x, {}, {var(DType::f32, {512})}), "[residual_norm] gamma has 512 elements, rows have 256");
   EXPECT_EQ(says(x, {}, {gamma, var(DType::f32, {3})}), "[residual_norm] beta has 3 elements, rows have 256");

@@ -5,7 +5,7 @@
 
 #include "autograd/arrange.h"
 #include "autograd/elementwise.h"
-#include "plain_op.h"
+#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

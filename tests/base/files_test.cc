@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "attune/error.h"
+#include "checks.h"
 #include "run_program.h"
 
 namespace attune {
@@ -21,14 +22,7 @@ using Call = FileFault::Call;
 /// The text of the io error that f throws.
 template <class F>
 std::string io_error(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::io) << e.what();
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
+  return error_of(f, ErrorKind::io);
 }
 
 size_t entries(const std::string& folder) {

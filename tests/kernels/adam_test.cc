@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/random.h"
+#include "checks.h"
 #include "kernels/isa.h"
 
 namespace attune::kernels {
@@ -38,7 +39,7 @@ State<float> trained(int64_t n, ThreadPool* pool = nullptr) {
 
 TEST(Adam, AgreesWithReference) {
   for (const std::string& isa : available_isas()) {
-    force_isa(isa);
+    const IsaScope scope(isa);
     for (int64_t n : {0, 1, 7, 63, 65, 1000})
       for (double decay : {0.0, 0.3}) {
         State<float> fast(n);
@@ -56,7 +57,6 @@ TEST(Adam, AgreesWithReference) {
         }
       }
   }
-  force_isa("auto");
 }
 
 /// The first step moves every parameter by the rate, against the sign of its gradient, whatever the gradient's size.
@@ -85,9 +85,8 @@ TEST(Adam, BitsDoNotDependOnThreadsCutsOrInstructionSet) {
   }
   for (const std::string& isa : available_isas()) {
     if (!isa_has_fma(isa) || !isa_has_fma(chosen_isa())) continue;
-    force_isa(isa);
+    const IsaScope scope(isa);
     EXPECT_TRUE(same(trained(n))) << isa;
-    force_isa("auto");
   }
   State<float> whole(100), cut(100);
   whole.new_gradient(1);
@@ -101,10 +100,7 @@ TEST(Adam, BitsDoNotDependOnThreadsCutsOrInstructionSet) {
 }
 
 TEST(Adam, SaysWhatIsWrong) {
-  try {
-    adam({.step = 0}, {});
-    FAIL();
-  } catch (const Error& e) { EXPECT_STREQ(e.what(), "[adam] steps count from 1, this is 0"); }
+  EXPECT_EQ(error_of([] { adam({.step = 0}, {}); }), "[adam] steps count from 1, this is 0");
 }
 
 TEST(SquareNorm, AgreesWithDouble) {
@@ -118,8 +114,7 @@ TEST(SquareNorm, AgreesWithDouble) {
 
 TEST(SquareNorm, BitsDoNotDependOnThreadsOrInstructionSet) {
   // the last: more than 256 groups of 8 blocks, so groups double
-  for (int64_t n :
-       {int64_t{5000}, int64_t{32768}, int64_t{33000}, int64_t{1000001}, int64_t{256} * 8 * 4096 + 12345}) {
+  for (int64_t n : {int64_t{5000}, int64_t{32768}, int64_t{33000}, int64_t{1000001}, int64_t{256} * 8 * 4096 + 12345}) {
     std::vector<float> x(static_cast<size_t>(n));
     for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(i % 1013) * 1e-3f;
     const double alone = square_norm(x.data(), n);
@@ -129,9 +124,8 @@ TEST(SquareNorm, BitsDoNotDependOnThreadsOrInstructionSet) {
     }
     for (const std::string& isa : available_isas()) {
       if (!isa_has_fma(isa) || !isa_has_fma(chosen_isa())) continue;
-      force_isa(isa);
+      const IsaScope scope(isa);
       EXPECT_EQ(square_norm(x.data(), n), alone) << n << " " << isa;
-      force_isa("auto");
     }
   }
 }

@@ -9,6 +9,7 @@
 #include "base/aligned.h"
 #include "base/error.h"
 #include "base/random.h"
+#include "checks.h"
 #include "kernels/isa.h"
 
 namespace attune {
@@ -73,10 +74,6 @@ struct Product {
   }
 };
 
-bool same_bits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * 4) == 0);
-}
-
 Product random_product(Random& random, uint64_t seed) {
   const auto size = [&] { return static_cast<int64_t>(1 + random.below(random.below(4) == 0 ? 600 : 70)); };
   const int64_t m = size(), n = size(), k = size();
@@ -132,10 +129,9 @@ TEST(Gemm, SameBitsForAnyThreadsAndInstructionSet) {
     if (!isa_has_fma(chosen_isa())) continue;
     for (const auto& isa : available_isas()) {
       if (!isa_has_fma(isa)) continue;
-      force_isa(isa);
+      const IsaScope scope(isa);
       EXPECT_TRUE(same_bits(x.run(), expected)) << isa;
       EXPECT_TRUE(same_bits(x.run_packed(), expected)) << isa;
-      force_isa("auto");
     }
   }
 }
@@ -144,9 +140,8 @@ TEST(Gemm, EveryInstructionSetIsRight) {
   const Product x(37, 83, 129, true, true, 11);
   const auto expected = x.run();
   for (const auto& isa : available_isas()) {
-    force_isa(isa);
+    const IsaScope scope(isa);
     const auto c = x.run(), packed = x.run_packed();
-    force_isa("auto");
     for (size_t i = 0; i < c.size(); ++i) {
       EXPECT_NEAR(c[i], expected[i], 1e-4) << isa;
       EXPECT_EQ(c[i], packed[i]) << isa;

@@ -5,21 +5,15 @@
 #include <vector>
 
 #include "attune/error.h"
+#include "checks.h"
 #include "tensor/segments.h"
 
 namespace attune {
 namespace {
 
 template <class F>
-std::string error_of(F f) {
-  try {
-    f();
-  } catch (const Error& e) {
-    EXPECT_EQ(e.kind(), ErrorKind::usage);
-    return e.what();
-  }
-  ADD_FAILURE() << "nothing was thrown";
-  return "";
+std::string usage_error(F f) {
+  return error_of(f, ErrorKind::usage);
 }
 
 TEST(Shape, RowsColumnsAndText) {
@@ -35,8 +29,8 @@ TEST(Shape, RowsColumnsAndText) {
   EXPECT_EQ(matrix, (Shape{3, 4}));
   EXPECT_FALSE(matrix == (Shape{3, 4, 1}));
   EXPECT_FALSE(matrix == (Shape{4, 3}));
-  EXPECT_EQ(error_of([] { Shape{1, -2}; }), "[shape] dimension 1 is negative: -2");
-  EXPECT_EQ(error_of([] { Shape{1, 1, 1, 1, 1}; }), "[shape] 5 dimensions, at most 4 are possible");
+  EXPECT_EQ(usage_error([] { Shape{1, -2}; }), "[shape] dimension 1 is negative: -2");
+  EXPECT_EQ(usage_error([] { Shape{1, 1, 1, 1, 1}; }), "[shape] 5 dimensions, at most 4 are possible");
 }
 
 TEST(Tensor, TypesKnowTheirSize) {
@@ -67,8 +61,8 @@ TEST(Tensor, ViewsShareMemory) {
   EXPECT_EQ(memory[5], -1.0f);
   EXPECT_EQ(t.row_range(3, 0).size(), 0);
 
-  EXPECT_EQ(error_of([&] { t.columns(3, 2); }), "[columns] columns 3 to 5 of a tensor with 4");
-  EXPECT_EQ(error_of([&] { t.row_range(-1, 2); }), "[row_range] rows -1 to 1 of a tensor with 3");
+  EXPECT_EQ(usage_error([&] { t.columns(3, 2); }), "[columns] columns 3 to 5 of a tensor with 4");
+  EXPECT_EQ(usage_error([&] { t.row_range(-1, 2); }), "[row_range] rows -1 to 1 of a tensor with 3");
   EXPECT_FALSE(Tensor());
 }
 
@@ -91,8 +85,8 @@ TEST(Segments, LieOneAfterAnother) {
   EXPECT_EQ(Segments().count(), 0);
   EXPECT_EQ(Segments().rows(), 0);
   EXPECT_EQ(Segments::single(7).length(0), 7);
-  EXPECT_EQ(error_of([] { Segments::of_lengths({1, -1}); }), "[segments] sequence 1 has length -1");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(usage_error([] { Segments::of_lengths({1, -1}); }), "[segments] sequence 1 has length -1");
+  EXPECT_EQ(usage_error([] {
               Segments::of_lengths({INT32_MAX, 1});
             }),
             "[segments] more than 2147483647 rows in one batch");
