@@ -14,13 +14,18 @@ namespace attune {
 
 namespace {
 
-constexpr int64_t kChunkFloats = int64_t{10} << 20;  // 40 MB of logits at a time, at most
+constexpr int64_t kChunkFloats = int64_t{15} << 20;  // 60 MB of logits at a time, at most
 
-/// Enough rows that reading and writing the weight's gradient once a chunk does not tell.
+/// Many rows, so that reading and writing the weight's gradient once a chunk does not tell, and chunks of one size.
 int64_t chunk_rows(int64_t rows, int64_t classes) {
-  return std::min(rows,
-                  std::max<int64_t>(48, std::min<int64_t>(1020, kChunkFloats / std::max<int64_t>(1, classes)) / 6 * 6));
+  const int64_t most = std::clamp<int64_t>(kChunkFloats / std::max<int64_t>(1, classes), 48, 1024);
+  const int64_t chunks = std::max<int64_t>(1, (rows + most - 1) / most);
+  return std::min(rows, ((rows + chunks - 1) / chunks + 5) / 6 * 6);
 }
+
+/// Logits' rows lie so far apart that neighbours do not fall into one set of the cache, as 32,000 columns would make
+/// them.
+int64_t logits_stride(int64_t classes) { return (classes + 15) / 16 * 16 + 16; }
 
 void check_arguments(const OutputLoss& a) {
   check_real("output_loss", "input", a.x);
@@ -57,18 +62,18 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
            ThreadPool* pool) {
   const Tensor x = a.x.value().row_range(from, rows);
   const Tensor& w = a.weight.value();
-  const int64_t classes = w.rows(), d = w.cols();
+  const int64_t classes = w.rows(), d = w.cols(), stride = logits_stride(classes);
   kernels::Gemm forward{.m = rows, .n = classes, .k = d, .a = x.as<float>(), .a_stride = x.stride};
   forward.b = w.as<float>();
   forward.b_stride = w.stride;
   forward.b_transposed = true;
   forward.packed = a.weight.slot()->packed;
   forward.c = logits;
-  forward.c_stride = classes;
+  forward.c_stride = stride;
   forward.epilogue.bias = a.bias ? a.bias.value().as<float>() : nullptr;
   kernels::gemm(forward, pool);
 
-  kernels::CrossEntropy loss{.logits = logits, .rows = rows, .classes = classes};
+  kernels::CrossEntropy loss{.logits = logits, .rows = rows, .classes = classes, .stride = stride};
   loss.targets = a.targets.as<int32_t>() + from;
   loss.smoothing = a.smoothing;
   loss.scale = a.scale;
@@ -78,7 +83,7 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
   kernels::cross_entropy(loss, pool);
 
   if (to.x) {
-    kernels::Gemm g{.m = rows, .n = d, .k = classes, .a = logits, .a_stride = classes};
+    kernels::Gemm g{.m = rows, .n = d, .k = classes, .a = logits, .a_stride = stride};
     g.b = w.as<float>();
     g.b_stride = w.stride;
     g.packed = a.weight.slot()->packed_transposed;
@@ -88,7 +93,7 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
     kernels::gemm(g, pool);
   }
   if (to.weight) {
-    kernels::Gemm g{.m = classes, .n = d, .k = rows, .a = logits, .a_stride = classes, .a_transposed = true};
+    kernels::Gemm g{.m = classes, .n = d, .k = rows, .a = logits, .a_stride = stride, .a_transposed = true};
     g.b = x.as<float>();
     g.b_stride = x.stride;
     g.c = to.weight.tensor.as<float>();
@@ -96,8 +101,11 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
     g.add = to.weight.add || from > 0;
     kernels::gemm(g, pool);
   }
-  if (to.bias)
-    kernels::column_sum(Tensor(logits, Shape{rows, classes}), 1, to.bias.tensor, to.bias.add || from > 0, pool);
+  if (to.bias) {
+    Tensor gradient(logits, Shape{rows, classes});
+    gradient.stride = stride;
+    kernels::column_sum(gradient, 1, to.bias.tensor, to.bias.add || from > 0, pool);
+  }
 }
 
 }  // namespace
@@ -110,7 +118,7 @@ Var output_loss(Ctx& ctx, const OutputLoss& a) {
   Places to;
   if (y.needs_grad() && n > 0) to = {ctx.grad(a.x), ctx.grad(a.weight), a.bias ? ctx.grad(a.bias) : Grad{}};
   const int64_t rows = chunk_rows(n, classes);
-  Scratch logits(ctx.arena, rows * classes * 4), losses(ctx.arena, n * 4);
+  Scratch logits(ctx.arena, rows * logits_stride(classes) * 4), losses(ctx.arena, n * 4);
   ctx.run([&] {
     check_targets(a);
     for (int64_t from = 0; from < n; from += rows)

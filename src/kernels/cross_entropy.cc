@@ -9,7 +9,7 @@ KERNELS_BEGIN
 
 /// One row. Three passes over it while it is in cache: the maximum and the sum, the exponentials, the gradient.
 void cross_entropy_row(const CrossEntropy& c, int64_t row) {
-  float* z = c.logits + row * c.classes;
+  float* z = c.logits + row * c.stride;
   const int64_t n = c.classes, t = c.targets[row];
   if (t < 0) {
     c.losses[row] = 0;

@@ -11,8 +11,8 @@ namespace attune::kernels {
 /// and, where wanted, z becomes the gradient scale (softmax(z) - q). A row whose target is negative counts for nothing:
 /// loss and gradient 0.
 struct CrossEntropy {
-  float* logits = nullptr;  // [rows, classes]
-  int64_t rows = 0, classes = 0;
+  float* logits = nullptr;  // [rows, classes], rows `stride` apart
+  int64_t rows = 0, classes = 0, stride = 0;
   const int32_t* targets = nullptr;  // [rows]
   float smoothing = 0, scale = 1;
   bool gradient = false;

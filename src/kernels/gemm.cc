@@ -18,7 +18,7 @@
 namespace attune::kernels {
 namespace {
 // Blocks that keep a panel of B near and a block of A in L2. They do not change results, only speed.
-constexpr int64_t kBlockRows = 240;   // rows of A at a time
+constexpr int64_t kBlockRows = 300;   // rows of A at a time, at most
 constexpr int64_t kBlockDepth = 512;  // k at a time
 constexpr int64_t kBlockCols = 512;   // columns of B packed at a time
 constexpr int64_t kNarrow = 1024;     // rows of a transposed A up to which it is read in place
@@ -154,6 +154,9 @@ void product(const Gemm& g, Range rows, Range cols) {
   const bool one_row = rows.to - rows.from == 1 && g.packed && !g.a_transposed;
   // Columns of a narrow transposed A are near each other as they are; those of a wide one would fill whole pages.
   const bool pack_a = g.a_transposed && rows.to - rows.from > kNarrow;
+  // Blocks of one size: a small last one would read all of B for a few rows.
+  const int64_t count = rows.to - rows.from, blocks = std::max<int64_t>(1, ceil_div(count, kBlockRows));
+  const int64_t block_rows = std::max<int64_t>(kTileRows, ceil_div(ceil_div(count, blocks), kTileRows) * kTileRows);
   const int64_t block_cols = !g.packed ? kBlockCols : g.k <= kBlockDepth ? cols.to - cols.from : 2 * kBlockCols;
   for (int64_t jc = cols.from; jc < cols.to; jc += block_cols) {
     const int64_t jend = std::min(cols.to, jc + block_cols);
@@ -166,8 +169,8 @@ void product(const Gemm& g, Range rows, Range cols) {
       const auto panel_at = [&](int64_t j) {
         return g.packed ? g.packed->data + j * g.k + p * kPanel : space.b.get() + (j - jc) * depth;
       };
-      for (int64_t i = rows.from; i < rows.to; i += kBlockRows) {
-        const Range block{i, std::min(rows.to, i + kBlockRows)};
+      for (int64_t i = rows.from; i < rows.to; i += block_rows) {
+        const Range block{i, std::min(rows.to, i + block_rows)};
         LeftSide a{g.a + i * g.a_stride + p, g.a_stride, kTileRows * g.a_stride, false};
         if (g.a_transposed) a = {g.a + p * g.a_stride + i, g.a_stride, kTileRows, true};
         if (pack_a) {
