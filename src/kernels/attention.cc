@@ -102,6 +102,8 @@ ScoreTile score(const AttentionForward& a, const QueryTile& t, int64_t strip, in
   return tile;
 }
 
+inline constexpr float kLowest = -1e30f;  // a maximum to start from that can be subtracted from -inf
+
 /// Which of a row's weights are dropped.
 struct Dropping {
   const Dropout& dropout;
@@ -117,12 +119,14 @@ void write_log_sums(const ForwardSpace& w, int64_t rows, float factor, float* lo
   });
 }
 
-/// The softmax of the r-th row, whose keys all fit in one tile, in place, dropout included. Leaves its maximum and sum.
-HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t padded, float factor,
-                           const Dropping& d) {
+HWY_INLINE float max_of_row(const float* s, int64_t padded) {
   auto most = load(s);
   for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
-  const float row_max = std::max(-1e30f, max_of(most));
+  return max_of(most);
+}
+
+/// Scores become exp2(factor (s - row_max)), in place. Returns their sum in sixteen lanes.
+HWY_INLINE Pack<float> exponentials(float* s, int64_t padded, float row_max, float factor) {
   const auto shift = splat(-row_max * factor), by = splat(factor);
   auto total = zero<float>();
   for (int64_t c = 0; c < padded; c += 16) {
@@ -130,7 +134,14 @@ HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t p
     total = total + p;
     store(p, s + c);
   }
-  const float sum_of_row = sum(total);
+  return total;
+}
+
+/// The softmax of the r-th row, whose keys all fit in one tile, in place, dropout included. Leaves its maximum and sum.
+HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t padded, float factor,
+                           const Dropping& d) {
+  const float row_max = std::max(kLowest, max_of_row(s, padded));
+  const float sum_of_row = sum(exponentials(s, padded, row_max, factor));
   w.row_max[r] = row_max;
   w.row_sum[r] = sum_of_row;
   if (!(sum_of_row > 0)) return;  // sees no key: all weights are 0 already
@@ -176,20 +187,12 @@ void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, co
                          HWY_ATTR { store_at(load(w.out + r * width + d), t.out + r * a.out.stride + d, count); });
 }
 
-/// Turns one row of scores into weights exp2(factor (s - max)), in place, and brings the running maximum, the running
-/// sum (sixteen lanes) and the row of w.out so far to the new maximum.
+/// Turns the r-th row of scores into weights, in place, and brings the running maximum, the running sum (sixteen lanes)
+/// and the row of w.out so far to the new maximum.
 HWY_INLINE void soften(const ForwardSpace& w, int64_t r, float* s, int64_t padded, int64_t width, float factor) {
-  auto most = load(s);
-  for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
   const float old_max = w.row_max[r];
-  const float new_max = std::max(old_max, max_of(most));
-  const auto shift = splat(-new_max * factor), by = splat(factor);
-  auto total = zero<float>();
-  for (int64_t c = 0; c < padded; c += 16) {
-    const auto p = exp2_weights(fma(load(s + c), by, shift));
-    total = total + p;
-    store(p, s + c);
-  }
+  const float new_max = std::max(old_max, max_of_row(s, padded));
+  const auto total = exponentials(s, padded, new_max, factor);
   float* running = w.row_lanes + r * 16;
   if (new_max == old_max) {
     store(load(running) + total, running);
@@ -209,7 +212,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   const Mask::Range seen = keys_of_rows(x, t.segment, t.query, t.rows);
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   const Dropout dropout = dropout_of_head(x, t.head);
-  std::fill(w.row_max, w.row_max + t.rows, -1e30f);
+  std::fill(w.row_max, w.row_max + t.rows, kLowest);
   std::fill(w.row_lanes, w.row_lanes + t.rows * 16, 0.0f);
   std::fill(w.out, w.out + t.rows * width, 0.0f);
   for (int64_t key = seen.from / kKeyTile * kKeyTile; key < seen.to; key += kKeyTile) {
