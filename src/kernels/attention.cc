@@ -75,27 +75,29 @@ struct QueryTile {
   float* out;      // its result
 };
 
-/// Rows [strip, strip + rows) of a tile of queries against keys [cols.from, cols.to): scores, hooked and hidden, at s.
-ScoreTile score(const AttentionForward& a, const QueryTile& t, int64_t strip, int64_t rows, Mask::Range cols,
-                float* s) {
+/// Rows [strip, strip + rows) of a tile of queries against keys [cols.from, cols.to) of one key tile: scores, hooked
+/// and hidden, at s, rows `stride` apart.
+ScoreTile score(const AttentionForward& a, const QueryTile& t, Mask::Range strip, Mask::Range cols, float* s,
+                int64_t stride) {
   const AttentionShape& x = a.shape;
-  const float* q = t.q + strip * a.q.stride;
-  const ScoreTile tile{t.segment,
-                       t.head,
-                       x.queries->length(t.segment),
-                       x.keys->length(t.segment),
-                       t.query + strip,
-                       cols.from,
-                       rows,
-                       cols.to - cols.from,
-                       kKeyTile,
-                       q,
-                       a.q.stride,
-                       x.dim};
+  ScoreTile tile{};
+  tile.segment = t.segment;
+  tile.head = t.head;
+  tile.queries = x.queries->length(t.segment);
+  tile.keys = x.keys->length(t.segment);
+  tile.query = t.query + strip.from;
+  tile.key = cols.from;
+  tile.rows = strip.to - strip.from;
+  tile.cols = cols.to - cols.from;
+  tile.stride = stride;
+  tile.q = t.q + strip.from * a.q.stride;
+  tile.q_stride = a.q.stride;
+  tile.dim = x.dim;
   const int64_t key0 = cols.from / kKeyTile * kKeyTile;
-  panel_scores(q, a.q.stride, rows, x.dim, t.keys.panels(key0), {cols.from - key0, cols.to - key0}, s, kKeyTile);
+  panel_scores(tile.q, a.q.stride, tile.rows, x.dim, t.keys.panels(key0), {cols.from - key0, cols.to - key0}, s,
+               stride);
   if (x.hook) {
-    scale_tile(s, rows, round16(tile.cols), x.scale);
+    scale_tile(s, tile.rows, round16(tile.cols), x.scale);
     x.hook->scores(tile, s);
   }
   hide_tile(x, tile, s);
@@ -137,7 +139,7 @@ HWY_INLINE Pack<float> exponentials(float* s, int64_t padded, float row_max, flo
   return total;
 }
 
-/// The softmax of the r-th row, whose keys all fit in one tile, in place, dropout included. Leaves its maximum and sum.
+/// The softmax of the r-th row, all of it at hand, in place, dropout included. Leaves its maximum and sum.
 HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t padded, float factor,
                            const Dropping& d) {
   const float row_max = std::max(kLowest, max_of_row(s, padded));
@@ -155,30 +157,45 @@ HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t p
   }
 }
 
-/// All keys in one tile, as in most sentences: an ordinary softmax, and the result goes straight to its place.
-void query_rows_of_one_tile(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t) {
+/// Whether every strip of rows sees so few keys that its scores fit in L1: then an ordinary softmax does. A matter of
+/// the sequence's own length and the mask alone.
+bool in_one_pass(const AttentionShape& x, int64_t keys) {
+  if (x.hook) return keys <= kKeyTile;
+  const int64_t window = banded(x.mask) ? x.mask.before + std::max<int64_t>(x.mask.after, 0) + kTileRows + 16 : keys;
+  return std::min(keys, window) <= kOnePass;
+}
+
+/// Few keys, as in most sentences and in a band: an ordinary softmax, and the result goes straight to its place.
+void query_rows_in_one_pass(const AttentionForward& a, const ForwardSpace& w, const QueryTile& t) {
   const AttentionShape& x = a.shape;
-  const int64_t width = round16(x.dim), height = strip_height(x);
+  const int64_t width = round16(x.dim), height = strip_height(x), stride = x.hook ? kKeyTile : kOnePass + 16;
   const Dropout dropout = dropout_of_head(x, t.head);
   const bool in_place = width == x.dim;
   const Rows out = in_place ? Rows{t.out, a.out.stride} : Rows{w.out, width};
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
+  float* s = w.scores;
   for (int64_t strip = 0; strip < t.rows; strip += height) {
     const int64_t rows = std::min(height, t.rows - strip);
-    const Mask::Range cols = keys_in_tile(x, t.segment, t.query + strip, rows, 0);
-    const int64_t count = std::max<int64_t>(cols.to - cols.from, 0), padded = round16(count);
-    float *s = w.scores, *to = out.data + strip * out.stride;
-    ScoreTile tile{};
-    if (count > 0) tile = score(a, t, strip, rows, cols, s);
-    for (int64_t r = 0; r < rows; ++r) {
-      if (count > 0)
-        soften_row(w, strip + r, s + r * kKeyTile, padded, factor, {dropout, t.row + strip + r, cols.from});
-      else
-        w.row_sum[strip + r] = 0;
+    const Mask::Range seen = keys_of_rows(x, t.segment, t.query + strip, rows);
+    const int64_t from = seen.from / 16 * 16, count = seen.from < seen.to ? seen.to - from : 0;
+    float* to = out.data + strip * out.stride;
+    if (count == 0) {
+      std::fill_n(w.row_sum + strip, rows, 0.0f);
+      for (int64_t r = 0; r < rows; ++r) std::fill_n(to + r * out.stride, width, 0.0f);
+      continue;
     }
-    const Rows v = t.keys.values(cols.from);
-    block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, to, out.stride}, false);
-    if (x.hook && count > 0) x.hook->values(tile, s, to, out.stride);
+    ScoreTile tile;
+    for (int64_t key = from; key < seen.to; key = (key / kKeyTile + 1) * kKeyTile)
+      tile = score(a, t, {strip, strip + rows}, {key, std::min(seen.to, (key / kKeyTile + 1) * kKeyTile)},
+                   s + key - from, stride);
+    for (int64_t r = 0; r < rows; ++r)
+      soften_row(w, strip + r, s + r * stride, round16(count), factor, {dropout, t.row + strip + r, from});
+    for (int64_t key = from; key < seen.to; key = (key / kKeyTile + 1) * kKeyTile) {
+      const Rows v = t.keys.values(key);
+      const int64_t keys = std::min(seen.to, (key / kKeyTile + 1) * kKeyTile) - key;
+      block_product<false>({rows, width, keys, s + key - from, stride, v.data, v.stride, to, out.stride}, key > from);
+    }
+    if (x.hook) x.hook->values(tile, s, to, out.stride);
   }
   write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
   if (in_place) return;
@@ -217,13 +234,15 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   std::fill(w.out, w.out + t.rows * width, 0.0f);
   for (int64_t key = seen.from / kKeyTile * kKeyTile; key < seen.to; key += kKeyTile) {
     Mask::Range cols[kQueryTile / kTileRows];
+    ScoreTile hooked{};  // with a hook there is but one strip
     for (int64_t strip = 0, i = 0; strip < t.rows; strip += height, ++i) {
       const int64_t rows = std::min(height, t.rows - strip);
       cols[i] = keys_in_tile(x, t.segment, t.query + strip, rows, key);
       if (cols[i].from >= cols[i].to) continue;
       float* s = w.scores + strip * kKeyTile + cols[i].from - key;
       const int64_t padded = round16(cols[i].to - cols[i].from);
-      score(a, t, strip, rows, cols[i], s);
+      const ScoreTile tile = score(a, t, {strip, strip + rows}, cols[i], s, kKeyTile);
+      if (x.hook) hooked = tile;
       for (int64_t r = 0; r < rows; ++r) {
         soften(w, strip + r, s + r * kKeyTile, padded, width, factor);
         if (!dropout.on()) continue;
@@ -239,10 +258,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       float* out = w.out + strip * width;
       const Rows v = t.keys.values(cols[i].from);
       block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, out, width}, true);
-      if (x.hook)
-        x.hook->values({t.segment, t.head, x.queries->length(t.segment), x.keys->length(t.segment), t.query + strip,
-                        cols[i].from, rows, count, kKeyTile, t.q + strip * a.q.stride, a.q.stride, x.dim},
-                       s, out, width);
+      if (x.hook) x.hook->values(hooked, s, out, width);
     }
   }
   // divide by the sum, and by the share that dropout keeps
@@ -266,6 +282,7 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
     ForwardSpace w;
     ForwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
     KeyWindow keys(a, w, segment, head_kv);
+    const bool one_pass = in_one_pass(x, m);
     for (int64_t query = 0; query < n; query += step) {
       QueryTile t{keys,    segment, 0, query, std::min(step, n - query), x.queries->begin(segment) + query,
                   nullptr, nullptr};
@@ -273,8 +290,8 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
       for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head) {
         t.q = a.q.data + t.row * a.q.stride + t.head * x.dim;
         t.out = a.out.data + t.row * a.out.stride + t.head * x.dim;
-        if (m > 0 && m <= kKeyTile)
-          query_rows_of_one_tile(a, w, t);
+        if (one_pass)
+          query_rows_in_one_pass(a, w, t);
         else
           query_rows(a, w, t);
       }

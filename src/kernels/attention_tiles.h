@@ -18,6 +18,7 @@ inline constexpr int64_t kKeyTile = 128;
 inline constexpr int64_t kQueryTile = 96;        // multiples of 6 rows
 inline constexpr int64_t kNarrowQueryTile = 48;  // where a band or the diagonal cuts most tiles
 
+inline constexpr int64_t kOnePass = 512;  // keys up to which a strip's whole softmax stays in L1
 inline constexpr int64_t kShort = 48;  // sequences up to this are read in place: their rows do not crowd out each other
 inline constexpr float kLog2E = 1.44269504f;
 
