@@ -273,6 +273,13 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
 }
 
+/// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
+/// hardware's own prefetching.
+void fetch(const Rows& x, int64_t row, Mask::Range rows, int64_t column, int64_t width) {
+  for (int64_t r = std::max<int64_t>(rows.from, 0); r < rows.to; ++r)
+    for (int64_t d = 0; d < width; d += 16) __builtin_prefetch(x.data + (row + r) * x.stride + column + d, 0, 2);
+}
+
 void attention_forward(const AttentionForward& a, ThreadPool* pool) {
   const AttentionShape& x = a.shape;
   const int64_t group = x.heads / x.heads_kv, each_worker = ForwardSpace::layout(x, nullptr, nullptr);
@@ -287,6 +294,13 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
       QueryTile t{keys,    segment, 0, query, std::min(step, n - query), x.queries->begin(segment) + query,
                   nullptr, nullptr};
       keys.need(keys_of_rows(x, segment, query, t.rows));
+      if (banded(x.mask)) {  // little is computed with each row: the next ones must be on their way
+        const Mask::Range next{query + step, std::min(n, query + 3 * step)};
+        fetch(a.q, x.queries->begin(segment), next, head_kv * group * x.dim, group * x.dim);
+        const Mask::Range more{std::min(m, next.from + m - n), std::min(m, next.to + m - n)};
+        fetch(a.k, x.keys->begin(segment), more, head_kv * x.dim, x.dim);
+        fetch(a.v, x.keys->begin(segment), more, head_kv * x.dim, x.dim);
+      }
       for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head) {
         t.q = a.q.data + t.row * a.q.stride + t.head * x.dim;
         t.out = a.out.data + t.row * a.out.stride + t.head * x.dim;
