@@ -273,13 +273,6 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
 }
 
-/// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
-/// hardware's own prefetching.
-void fetch(const Rows& x, int64_t row, Mask::Range rows, int64_t column, int64_t width) {
-  for (int64_t r = std::max<int64_t>(rows.from, 0); r < rows.to; ++r)
-    for (int64_t d = 0; d < width; d += 16) __builtin_prefetch(x.data + (row + r) * x.stride + column + d, 0, 2);
-}
-
 void attention_forward(const AttentionForward& a, ThreadPool* pool) {
   const AttentionShape& x = a.shape;
   const int64_t group = x.heads / x.heads_kv, each_worker = ForwardSpace::layout(x, nullptr, nullptr);

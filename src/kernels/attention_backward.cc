@@ -225,6 +225,13 @@ void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t se
   w.keys = {a.k.data + key_row * a.k.stride + column_kv, a.k.stride};
   w.dk = {a.dk.data + key_row * a.dk.stride + column_kv, a.dk.stride};
   w.dv = {a.dv.data + key_row * a.dv.stride + column_kv, a.dv.stride};
+  if (head_kv + 1 < x.heads_kv) {  // the next unit's rows
+    const int64_t next = column_kv + x.dim;
+    fetch(a.k, key_row, {0, m}, next, x.dim);
+    fetch(a.v, key_row, {0, m}, next, x.dim);
+    fetch(a.q, row, {0, n}, next * group, x.dim * group);
+    fetch(a.dout, row, {0, n}, next * group, x.dim * group);
+  }
   pack_transposed(w.keys.data, w.keys.stride, m, x.dim, w.keys_t);
   pack_transposed(a.v.data + key_row * a.v.stride + column_kv, a.v.stride, m, x.dim, w.values_t);
   for (int64_t g = 0; g < group; ++g) {

@@ -66,6 +66,13 @@ HWY_INLINE void copy_dense(const float* from, int64_t stride, int64_t rows, int6
     for_packs(dim, [&](int64_t j, int64_t count) HWY_ATTR { store(load_at(from + j, count), to + j); });
 }
 
+/// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
+/// hardware's own prefetching.
+HWY_INLINE void fetch(const Rows& x, int64_t row, Mask::Range rows, int64_t column, int64_t width) {
+  for (int64_t r = std::max<int64_t>(rows.from, 0); r < rows.to; ++r)
+    for (int64_t d = 0; d < width; d += 16) __builtin_prefetch(x.data + (row + r) * x.stride + column + d, 0, 2);
+}
+
 /// s[r, c - from] = sum over d of a[r, d] panel[d, c] for columns [from, to) of a packed transposed matrix; `from` is a
 /// multiple of 16. Writes whole registers.
 HWY_INLINE void panel_scores(const float* a, int64_t a_stride, int64_t rows, int64_t dim, const float* panels,
