@@ -111,22 +111,11 @@ struct Data {
   }
 };
 
-/// Pairs of positions that see each other: 4 dim operations each forward, 10 dim backward.
-double pairs_of(const Mask& mask, const Segments& segments) {
-  double pairs = 0;
-  for (int64_t s = 0; s < segments.count(); ++s)
-    for (int64_t i = 0, n = segments.length(s); i < n; ++i) {
-      const Mask::Range seen = mask.keys_of(i, n, n, s);
-      pairs += static_cast<double>(seen.to - seen.from);
-    }
-  return pairs;
-}
-
 void add(Experiments& to, const std::string& name, const Segments& segments, const Mask& mask, bool naive = false) {
   for (const bool back : {false, true}) {
     Experiment e;
     e.name = fmt::format("attention {}/{}", back ? "backward" : "forward", name);
-    e.flops = (back ? 10.0 : 4.0) * pairs_of(mask, segments) * static_cast<double>(kWidth);
+    e.flops = (back ? 10.0 : 4.0) * kernels::pairs_seen(mask, segments) * static_cast<double>(kWidth);
     e.contenders = {"ours"};
     if (naive) e.contenders.push_back("naive");
     e.make = [=] {

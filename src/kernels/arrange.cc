@@ -35,17 +35,29 @@ void over_rows(const Tensor& t, ThreadPool* pool, const Body& body) {
   });
 }
 
-/// Rows [first, last) of the transposed matrices, sixteen at a time so that each line read serves them all.
+/// Rows [first, last) of the transposed matrices, in squares of sixteen turned in a buffer: rows a power of two apart
+/// share few lines of the cache, so each is read and written whole.
 template <class T>
 void transpose_rows(const Tensor& from, const Tensor& to, bool add, int64_t first, int64_t last) {
+  constexpr int64_t side = 16;
   const int rank = to.shape.rank();
   const int64_t rows = to.shape[rank - 2], cols = to.shape[rank - 1];
+  T square[side][side];
   for (int64_t r = first; r < last;) {
-    const int64_t j = r % rows, count = std::min({int64_t{16}, last - r, rows - j});
-    for (int64_t i = 0; i < cols; ++i) {
-      const T* s = from.row<T>(r / rows * cols + i) + j;
-      T* d = to.row<T>(r) + i;
-      for (int64_t q = 0; q < count; ++q) d[q * to.stride] = add ? d[q * to.stride] + s[q] : s[q];
+    const int64_t j = r % rows, count = std::min({side, last - r, rows - j});
+    for (int64_t i0 = 0; i0 < cols; i0 += side) {
+      const int64_t wide = std::min(side, cols - i0);
+      for (int64_t i = 0; i < wide; ++i) {
+        const T* s = from.row<T>(r / rows * cols + i0 + i) + j;
+        for (int64_t q = 0; q < count; ++q) square[q][i] = s[q];
+      }
+      for (int64_t q = 0; q < count; ++q) {
+        T* d = to.row<T>(r + q) + i0;
+        if (add)
+          for (int64_t i = 0; i < wide; ++i) d[i] += square[q][i];
+        else
+          std::copy_n(square[q], wide, d);
+      }
     }
     r += count;
   }
