@@ -39,7 +39,7 @@ bench:
 	@tools/bootstrap laboratory
 	@cmake --preset release -DATTUNE_LABORATORY=ON >/dev/null
 	@cmake --build --preset release -j $(JOBS)
-	@if [ -x build/laboratory ]; then build/laboratory; fi
+	@build/laboratory --compare
 	@build/attune bench gemm $(if $(SHAPES),--shapes $(SHAPES))
 	@build/attune bench attention
 

@@ -11,16 +11,6 @@ namespace attune {
 
 namespace {
 
-double pairs_of(const Mask& mask, const Segments& segments) {
-  double pairs = 0;
-  for (int64_t s = 0; s < segments.count(); ++s)
-    for (int64_t i = 0, n = segments.length(s); i < n; ++i) {
-      const Mask::Range seen = mask.keys_of(i, n, n, s);
-      pairs += static_cast<double>(seen.to - seen.from);
-    }
-  return pairs;
-}
-
 AttentionFigure measure(const AttentionBench& bench, const Segments& segments, ThreadPool& pool) {
   const int64_t n = segments.rows(), d = int64_t{bench.heads} * bench.dim;
   const auto q = random_floats(n * d, 1), k = random_floats(n * d, 2), v = random_floats(n * d, 3);
@@ -51,7 +41,7 @@ AttentionFigure measure(const AttentionBench& bench, const Segments& segments, T
   backward.dv = rows(dv);
   backward.scratch = scratch.data();
 
-  const double flops = 4.0 * pairs_of(shape.mask, segments) * static_cast<double>(d);
+  const double flops = 4.0 * kernels::pairs_seen(shape.mask, segments) * static_cast<double>(d);
   const Speed f =
       measure_speed(flops, bench.threads, bench.seconds, [&] { kernels::attention_forward(forward, &pool); });
   const Speed b =

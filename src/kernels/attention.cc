@@ -324,6 +324,16 @@ int64_t attention_scratch(const AttentionShape& shape, int workers, bool backwar
   return workers * 4 * (backward ? attention_backward_floats(shape) : HWY_DYNAMIC_DISPATCH(forward_floats)(shape));
 }
 
+double pairs_seen(const Mask& mask, const Segments& segments) {
+  double pairs = 0;
+  for (int64_t s = 0; s < segments.count(); ++s)
+    for (int64_t i = 0, n = segments.length(s); i < n; ++i) {
+      const Mask::Range seen = mask.keys_of(i, n, n, s);
+      pairs += static_cast<double>(seen.to - seen.from);
+    }
+  return pairs;
+}
+
 void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment, int64_t head, float* w) {
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), head_kv = head / (x.heads / x.heads_kv);
   for (int64_t i = 0; i < n; ++i) {

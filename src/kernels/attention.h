@@ -109,6 +109,10 @@ void attention_backward(const AttentionBackward& a, ThreadPool* pool);
 /// Bytes of scratch: linear in the longest sequence, times the workers.
 int64_t attention_scratch(const AttentionShape& shape, int workers, bool backward);
 
+/// How many pairs of positions of a batch see each other (itself its keys): 4 dim operations a head forward, 10 dim
+/// backward.
+double pairs_seen(const Mask& mask, const Segments& segments);
+
 /// The weights themselves, for people to look at: one head of one segment into w[queries, keys]. Plain and slow.
 void attention_weights(const AttentionShape& shape, Rows q, Rows k, int64_t segment, int64_t head, float* w);
 

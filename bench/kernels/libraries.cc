@@ -1,0 +1,87 @@
+#include <cblas.h>
+#include <fmt/format.h>
+#include <omp.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <dnnl.hpp>
+
+#include "kernels/isa.h"
+#include "laboratory.h"
+
+namespace attune::laboratory {
+
+void single_thread() {
+  omp_set_num_threads(1);  // oneDNN's
+  openblas_set_num_threads(1);
+}
+
+std::string libraries() {
+  const dnnl_version_t* v = dnnl_version();
+  std::string openblas = openblas_get_config();  // "OpenBLAS 0.3.21 NO_LAPACKE ..."
+  openblas = openblas.substr(0, openblas.find(' ', openblas.find(' ') + 1));
+  return fmt::format("oneDNN {}.{}.{}, {} for {}", v->major, v->minor, v->patch, openblas, openblas_get_corename());
+}
+
+void choose_kernels(bool forced, char** argv) {
+  const std::string isa = chosen_isa();
+  if (forced && isa == "avx2") dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+  const bool unknown = std::string(openblas_get_corename()) == "Prescott";
+  if (std::getenv("OPENBLAS_CORETYPE") || !isa_has_fma(isa) || !(forced || unknown)) return;
+  setenv("OPENBLAS_CORETYPE", isa == "avx512" ? "SkylakeX" : "Haswell", 1);  // read when the library is loaded
+  execv("/proc/self/exe", argv);
+}
+
+void onednn_sgemm(const Sgemm& g) {
+  dnnl_sgemm(g.a_transposed ? 'T' : 'N', g.b_transposed ? 'T' : 'N', g.m, g.n, g.k, 1, g.a, g.a_transposed ? g.m : g.k,
+             g.b, g.b_transposed ? g.k : g.n, 0, g.c, g.n);
+}
+
+void openblas_sgemm(const Sgemm& g) {
+  const auto m = static_cast<int>(g.m), n = static_cast<int>(g.n), k = static_cast<int>(g.k);
+  cblas_sgemm(CblasRowMajor, g.a_transposed ? CblasTrans : CblasNoTrans, g.b_transposed ? CblasTrans : CblasNoTrans, m,
+              n, k, 1, g.a, g.a_transposed ? m : k, g.b, g.b_transposed ? k : n, 0, g.c, n);
+}
+
+namespace {
+
+struct Engine {
+  dnnl::engine engine{dnnl::engine::kind::cpu, 0};
+  dnnl::stream stream{engine};
+};
+Engine& engine() {
+  static Engine e;
+  return e;
+}
+dnnl::memory::desc rows_desc(int64_t rows, int64_t cols) {
+  return {{rows, cols}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::ab};
+}
+dnnl::memory memory_of(const Floats& f, const dnnl::memory::desc& desc) { return {desc, engine().engine, f->data()}; }
+
+}  // namespace
+
+Run onednn_softmax(const Floats& x, const Floats& y, int64_t rows, int64_t cols) {
+  const auto desc = rows_desc(rows, cols);
+  const dnnl::softmax_forward softmax({{dnnl::prop_kind::forward_inference, desc, 1}, engine().engine});
+  return [x, y, softmax, from = memory_of(x, desc), to = memory_of(y, desc)] {
+    softmax.execute(engine().stream, {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}});
+    engine().stream.wait();
+  };
+}
+
+Run onednn_layer_norm(const Floats& x, const Floats& y, int64_t rows, int64_t cols) {
+  const auto desc = rows_desc(rows, cols);
+  const dnnl::memory::desc row({cols}, dnnl::memory::data_type::f32, dnnl::memory::format_tag::a);
+  const auto scale = random(cols, 5), shift = random(cols, 6);
+  using Flags = dnnl::normalization_flags;
+  const dnnl::layer_normalization_forward norm(
+      {{dnnl::prop_kind::forward_inference, desc, 1e-5f, Flags::use_scale | Flags::use_shift}, engine().engine});
+  return [x, y, scale, shift, norm, from = memory_of(x, desc), to = memory_of(y, desc), gamma = memory_of(scale, row),
+          beta = memory_of(shift, row)] {
+    norm.execute(engine().stream,
+                 {{DNNL_ARG_SRC, from}, {DNNL_ARG_DST, to}, {DNNL_ARG_SCALE, gamma}, {DNNL_ARG_SHIFT, beta}});
+    engine().stream.wait();
+  };
+}
+
+}  // namespace attune::laboratory
