@@ -16,7 +16,7 @@ using test::error_of;
 using test::TempFolder;
 
 struct ManifestTest : testing::Test {
-  TempFolder folder;
+  TempFolder folder{test::memory_folder()};
   ManifestTest() {
     fs::create_directories(folder / "tokenizer");
     write_file(folder / "model.safetensors", std::string(3 << 20, 'm'));

@@ -27,7 +27,7 @@ void add_all(Parameters& p) {
 }
 
 struct FolderTest : testing::Test {
-  TempFolder folder;
+  TempFolder folder{test::memory_folder()};
   std::string dir = folder / "run";
   Parameters p;
   Aligned<float> first, second;
