@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -164,40 +165,37 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
     return given;
   };
   std::visit(Overload{[&](bool* p) {
-    if (!std::holds_alternative<bool>(value)) wrong();
-    *p = std::get<bool>(value);
+                        if (!std::holds_alternative<bool>(value)) wrong();
+                        *p = std::get<bool>(value);
                       },
-                      [&]<class T>(T* p) requires std::is_integral_v<T> {
+                      [&]<std::integral T>(T* p) {
                         if (!whole) wrong();
                         check_whole<T>(*this, *whole, kind);
                         *p = static_cast<T>(*whole);
-}
-, [&]<class T>(T* p) requires std::is_floating_point_v<T> {
-  const double x = real();
-  check_number(*this, x, kind);
-  *p = static_cast<T>(x);
-}
-,
-    [&](std::string* p) {
-      if (!rule.choices.empty()) choice_index(*this, word(), kind);
-      *p = word();
-    },
-    [&](std::vector<double>* p) {
-      if (const auto* n = std::get_if<std::vector<int64_t>>(&value)) {
-        for (int64_t x : *n) check_number(*this, static_cast<double>(x), kind);
-        p->assign(n->begin(), n->end());
-      } else {
-        list(p);
-      }
-    },
-    [&](std::vector<int64_t>* p) { list(p); }, [&](std::vector<std::string>* p) { list(p); },
-    [&](Choice* p) { *p = choices(1).front(); }, [&](std::vector<Choice>* p) { *p = choices(0); },
-    [&](const Own& own) {
-      if (!own.set(own.at, value)) wrong();
-    },
-    [&](const Enum& e) { e.set(e.at, choice_index(*this, word(), kind)); }
-}  // namespace attune
-,
+                      },
+                      [&]<std::floating_point T>(T* p) {
+                        const double x = real();
+                        check_number(*this, x, kind);
+                        *p = static_cast<T>(x);
+                      },
+                      [&](std::string* p) {
+                        if (!rule.choices.empty()) choice_index(*this, word(), kind);
+                        *p = word();
+                      },
+                      [&](std::vector<double>* p) {
+                        if (const auto* n = std::get_if<std::vector<int64_t>>(&value)) {
+                          for (int64_t x : *n) check_number(*this, static_cast<double>(x), kind);
+                          p->assign(n->begin(), n->end());
+                        } else {
+                          list(p);
+                        }
+                      },
+                      [&](std::vector<int64_t>* p) { list(p); }, [&](std::vector<std::string>* p) { list(p); },
+                      [&](Choice* p) { *p = choices(1).front(); }, [&](std::vector<Choice>* p) { *p = choices(0); },
+                      [&](const Own& own) {
+                        if (!own.set(own.at, value)) wrong();
+                      },
+                      [&](const Enum& e) { e.set(e.at, choice_index(*this, word(), kind)); }},
              place);
 }
 
@@ -214,37 +212,35 @@ void Field::set_text(std::string_view text, ErrorKind kind) const {
   };
   const auto pieces = [&] { return trim(text).empty() ? std::vector<std::string>{} : split(text, ','); };
   std::visit(Overload{[&](bool*) {
-    const std::string_view t = trim(text);
-    if (t != "true" && t != "false") wrong();
-    set(t == "true", kind);
+                        const std::string_view t = trim(text);
+                        if (t != "true" && t != "false") wrong();
+                        set(t == "true", kind);
                       },
-                      [&]<class T>(T*) requires std::is_integral_v<T> { set(number(text, int64_t{}), kind);
-}
-, [&]<class T>(T*) requires std::is_floating_point_v<T> { set(number(text, double{}), kind); }
-, [&](std::string*) { set(std::string(text), kind); },
-    [&](std::vector<std::string>*) {
-      auto list = pieces();
-      for (auto& s : list) s = std::string(trim(s));
-      set(list, kind);
-    },
-    [&]<class T>(std::vector<T>*) {
-      std::vector<T> list;
-      for (const auto& s : pieces()) list.push_back(number(s, T{}));
-      set(list, kind);
-    },
-    [&](Choice*) { set(choice(text), kind); },
-    [&](std::vector<Choice>*) {
-      std::vector<Choice> list;
-      for (const auto& s : pieces()) list.push_back(choice(s));
-      set(list, kind);
-    },
-    [&](const Enum&) { set(std::string(trim(text)), kind); },
-    [&](const Own&) {  // a number or a word, whichever it takes
-      int64_t n = 0;
-      const std::string word(trim(text));
-      set(parse_number(text, n) ? FieldValue(n) : FieldValue(word), kind);
-    }
-},
+                      [&]<std::integral T>(T*) { set(number(text, int64_t{}), kind); },
+                      [&]<std::floating_point T>(T*) { set(number(text, double{}), kind); },
+                      [&](std::string*) { set(std::string(text), kind); },
+                      [&](std::vector<std::string>*) {
+                        auto list = pieces();
+                        for (auto& s : list) s = std::string(trim(s));
+                        set(list, kind);
+                      },
+                      [&]<class T>(std::vector<T>*) {
+                        std::vector<T> list;
+                        for (const auto& s : pieces()) list.push_back(number(s, T{}));
+                        set(list, kind);
+                      },
+                      [&](Choice*) { set(choice(text), kind); },
+                      [&](std::vector<Choice>*) {
+                        std::vector<Choice> list;
+                        for (const auto& s : pieces()) list.push_back(choice(s));
+                        set(list, kind);
+                      },
+                      [&](const Enum&) { set(std::string(trim(text)), kind); },
+                      [&](const Own&) {  // a number or a word, whichever it takes
+                        int64_t n = 0;
+                        const std::string word(trim(text));
+                        set(parse_number(text, n) ? FieldValue(n) : FieldValue(word), kind);
+                      }},
              place);
 }
 
