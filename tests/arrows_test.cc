@@ -24,17 +24,19 @@ std::map<std::string, Names> allowed_arrows() {
   const Names base{"base"}, tensor = base + Names{"tensor"}, kernels = tensor + Names{"kernels"};
   const Names outside{"text", "image", "audio", "music", "graph"};  // the world <-> ids, vectors or frames
   const Names autograd = kernels + Names{"autograd"};
-  const Names model = autograd + Names{"model"}, data = tensor + outside + Names{"data"};
+  const Names recipe{"recipe"};  // settings: whoever is set by them may read them
+  const Names model = autograd + recipe + Names{"model"}, data = tensor + outside + recipe + Names{"data"};
   const Names train = model + data + Names{"train"};
   std::map<std::string, Names> arrows{
       {"base", {}},
       {"tensor", base},
       {"kernels", tensor},
       {"autograd", kernels},
-      {"data", tensor + outside},
-      {"model", autograd},
+      {"recipe", base},
+      {"checkpoint", autograd},
+      {"data", tensor + outside + recipe},
+      {"model", autograd + recipe},
       {"train", model + data},
-      {"checkpoint", train},
       {"decode", model},
       {"measure", tensor + outside},
       {"show", tensor},

@@ -15,8 +15,9 @@ extern char** environ;
 
 namespace attune::test {
 
-TempFolder::TempFolder() {
-  std::string name = (std::filesystem::temp_directory_path() / "attune-test-XXXXXX").string();
+TempFolder::TempFolder(const std::string& under) {
+  const std::filesystem::path folder = under.empty() ? std::filesystem::temp_directory_path().string() : under;
+  std::string name = (folder / "attune-test-XXXXXX").string();
   if (!mkdtemp(name.data())) throw std::runtime_error("no temporary folder");
   path_ = name;
 }
@@ -25,6 +26,8 @@ TempFolder::~TempFolder() {
   std::error_code ignored;
   std::filesystem::remove_all(path_, ignored);
 }
+
+std::string memory_folder() { return access("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : ""; }
 
 std::string slurp(const std::string& path) {
   std::ifstream in(path, std::ios::binary);

@@ -21,7 +21,8 @@ inline Outcome run_attune(const std::vector<std::string>& arguments, const std::
 /// A fresh folder, removed at the end of the scope.
 class TempFolder {
  public:
-  TempFolder();
+  /// `under`: where to make it (default: where the system keeps temporary files).
+  explicit TempFolder(const std::string& under = "");
   ~TempFolder();
   TempFolder(const TempFolder&) = delete;
   TempFolder& operator=(const TempFolder&) = delete;
@@ -31,6 +32,9 @@ class TempFolder {
  private:
   std::string path_;
 };
+
+/// A place in memory where there is one, for tests that force a lot to the disk; otherwise "".
+std::string memory_folder();
 
 std::string slurp(const std::string& path);
 

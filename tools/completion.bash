@@ -10,8 +10,10 @@ _attune() {
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed) words="" ;;
   *)
     case "$at" in
-    "") words="demo doctor bench --version $common" ;;
+    "") words="demo info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
+    " info") words="recipe --markdown $common" ;;
+    " info "*) words="--markdown $common" ;;
     " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <concepts>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -35,8 +36,7 @@ bool in_range(const FieldRule& rule, double x) {
 }
 
 [[noreturn]] void fail_type(const Field& f, const std::string& given, ErrorKind kind) {
-  const std::string rule = f.rule.text();
-  fail(kind, "{} = {} is not a {}{}", f.name, given, f.type(), rule.empty() ? "" : " (" + rule + ")");
+  fail(kind, "{} is {}, not a {}", f.name, given, f.type());
 }
 
 void check_number(const Field& f, double x, ErrorKind kind) {
@@ -61,10 +61,34 @@ void check_whole(const Field& f, int64_t n, ErrorKind kind) {
          std::numeric_limits<T>::max());
 }
 
-std::string list_text(const auto& list, auto text) {
+std::string list_text(const auto& list, auto text, const char* between = ",") {
   std::string out;
-  for (const auto& x : list) out += (out.empty() ? "" : ",") + text(x);
+  for (const auto& x : list) out += (out.empty() ? "" : between) + text(x);
   return out;
+}
+
+bool is_empty_list(const FieldValue& value) {
+  return std::visit(
+      []<class T>(const T& v) {
+        if constexpr (requires { typename T::allocator_type; } && !std::is_same_v<T, std::string>) return v.empty();
+        return false;
+      },
+      value);
+}
+
+/// One or more choices, from whatever may stand for them. False when it can't.
+bool choices_of(const FieldValue& value, std::vector<Choice>& out) {
+  if (const auto* kind = std::get_if<std::string>(&value))
+    out = {{*kind}};
+  else if (const auto* kinds = std::get_if<std::vector<std::string>>(&value))
+    for (const auto& k : *kinds) out.push_back({k});
+  else if (const auto* one = std::get_if<Choice>(&value))
+    out = {*one};
+  else if (const auto* all = std::get_if<std::vector<Choice>>(&value))
+    out = *all;
+  else
+    return is_empty_list(value);
+  return true;
 }
 
 }  // namespace
@@ -86,8 +110,15 @@ const char* Field::type() const {
                [](float*) { return "number"; }, [](double*) { return "number"; }, [](std::string*) { return "text"; },
                [](std::vector<int64_t>*) { return "list of whole numbers"; },
                [](std::vector<double>*) { return "list of numbers"; },
-               [](std::vector<std::string>*) { return "list of texts"; }, [](const Enum&) { return "text"; }},
+               [](std::vector<std::string>*) { return "list of texts"; },
+               [](Choice*) { return "name or { kind = ... }"; },
+               [](std::vector<Choice>*) { return "name, { kind = ... } or list of these"; },
+               [](const Enum&) { return "text"; }, [](const Own& own) { return own.type; }},
       place);
+}
+
+bool Field::takes_choice() const {
+  return std::holds_alternative<Choice*>(place) || std::holds_alternative<std::vector<Choice>*>(place);
 }
 
 FieldValue Field::get() const {
@@ -95,13 +126,14 @@ FieldValue Field::get() const {
       Overload{[](bool* p) { return FieldValue(*p); }, [](float* p) { return FieldValue(static_cast<double>(*p)); },
                [](double* p) { return FieldValue(*p); }, [](std::string* p) { return FieldValue(*p); },
                [&](const Enum& e) { return FieldValue(rule.choices.at(static_cast<size_t>(e.get(e.at)))); },
-               []<class T>(std::vector<T>* p) { return FieldValue(*p); },
+               []<class T>(std::vector<T>* p) { return FieldValue(*p); }, [](Choice* p) { return FieldValue(*p); },
+               [](const Own& own) { return own.get(own.at); },
                [](auto* p) { return FieldValue(static_cast<int64_t>(*p)); }},
       place);
 }
 
 void Field::set(const FieldValue& value, ErrorKind kind) const {
-  const auto wrong = [&] { fail_type(*this, text_of(value), kind); };
+  const auto wrong = [&] { fail_type(*this, literal_of(value), kind); };
   const int64_t* whole = std::get_if<int64_t>(&value);
   const auto real = [&]() -> double {
     if (whole) return static_cast<double>(*whole);
@@ -113,6 +145,7 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
     return std::get<std::string>(value);
   };
   const auto list = [&]<class T>(std::vector<T>* p) {
+    if (is_empty_list(value)) return p->clear();
     if (!std::holds_alternative<std::vector<T>>(value)) wrong();
     const auto& given = std::get<std::vector<T>>(value);
     for (const T& x : given) {
@@ -124,68 +157,90 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
     }
     *p = given;
   };
+  const auto choices = [&](size_t exactly) {  // 0: any number
+    std::vector<Choice> given;
+    if (!choices_of(value, given) || (exactly && given.size() != exactly)) wrong();
+    for (const Choice& c : given)
+      if (!rule.choices.empty() && !c.kind.empty()) choice_index(*this, c.kind, kind);
+    return given;
+  };
   std::visit(Overload{[&](bool* p) {
-    if (!std::holds_alternative<bool>(value)) wrong();
-    *p = std::get<bool>(value);
+                        if (!std::holds_alternative<bool>(value)) wrong();
+                        *p = std::get<bool>(value);
                       },
-                      [&]<class T>(T* p) requires std::is_integral_v<T> {
+                      [&]<std::integral T>(T* p) {
                         if (!whole) wrong();
                         check_whole<T>(*this, *whole, kind);
                         *p = static_cast<T>(*whole);
-}
-, [&]<class T>(T* p) requires std::is_floating_point_v<T> {
-  const double x = real();
-  check_number(*this, x, kind);
-  *p = static_cast<T>(x);
-}
-,
-    [&](std::string* p) {
-      if (!rule.choices.empty()) choice_index(*this, word(), kind);
-      *p = word();
-    },
-    [&](std::vector<double>* p) {
-      if (const auto* n = std::get_if<std::vector<int64_t>>(&value)) {
-        for (int64_t x : *n) check_number(*this, static_cast<double>(x), kind);
-        p->assign(n->begin(), n->end());
-      } else {
-        list(p);
-      }
-    },
-    [&](std::vector<int64_t>* p) { list(p); }, [&](std::vector<std::string>* p) { list(p); },
-    [&](const Enum& e) { e.set(e.at, choice_index(*this, word(), kind)); }
-}  // namespace attune
-,
+                      },
+                      [&]<std::floating_point T>(T* p) {
+                        const double x = real();
+                        check_number(*this, x, kind);
+                        *p = static_cast<T>(x);
+                      },
+                      [&](std::string* p) {
+                        if (!rule.choices.empty()) choice_index(*this, word(), kind);
+                        *p = word();
+                      },
+                      [&](std::vector<double>* p) {
+                        if (const auto* n = std::get_if<std::vector<int64_t>>(&value)) {
+                          for (int64_t x : *n) check_number(*this, static_cast<double>(x), kind);
+                          p->assign(n->begin(), n->end());
+                        } else {
+                          list(p);
+                        }
+                      },
+                      [&](std::vector<int64_t>* p) { list(p); }, [&](std::vector<std::string>* p) { list(p); },
+                      [&](Choice* p) { *p = choices(1).front(); }, [&](std::vector<Choice>* p) { *p = choices(0); },
+                      [&](const Own& own) {
+                        if (!own.set(own.at, value)) wrong();
+                      },
+                      [&](const Enum& e) { e.set(e.at, choice_index(*this, word(), kind)); }},
              place);
 }
 
 void Field::set_text(std::string_view text, ErrorKind kind) const {
-  const auto wrong = [&] { fail_type(*this, "'" + std::string(text) + "'", kind); };
+  const auto wrong = [&] { fail_type(*this, quoted(text), kind); };
   const auto number = [&]<class T>(std::string_view t, T zero) {
     if (!parse_number(t, zero)) wrong();
     return zero;
   };
+  const auto choice = [&](std::string_view t) {
+    Choice c;
+    if (!Choice::parse(t, c)) wrong();
+    return c;
+  };
   const auto pieces = [&] { return trim(text).empty() ? std::vector<std::string>{} : split(text, ','); };
   std::visit(Overload{[&](bool*) {
-    const std::string_view t = trim(text);
-    if (t != "true" && t != "false") wrong();
-    set(t == "true", kind);
+                        const std::string_view t = trim(text);
+                        if (t != "true" && t != "false") wrong();
+                        set(t == "true", kind);
                       },
-                      [&]<class T>(T*) requires std::is_integral_v<T> { set(number(text, int64_t{}), kind);
-}
-, [&]<class T>(T*) requires std::is_floating_point_v<T> { set(number(text, double{}), kind); }
-, [&](std::string*) { set(std::string(text), kind); },
-    [&](std::vector<std::string>*) {
-      auto list = pieces();
-      for (auto& s : list) s = std::string(trim(s));
-      set(list, kind);
-    },
-    [&]<class T>(std::vector<T>*) {
-      std::vector<T> list;
-      for (const auto& s : pieces()) list.push_back(number(s, T{}));
-      set(list, kind);
-    },
-    [&](const Enum&) { set(std::string(trim(text)), kind); }
-},
+                      [&]<std::integral T>(T*) { set(number(text, int64_t{}), kind); },
+                      [&]<std::floating_point T>(T*) { set(number(text, double{}), kind); },
+                      [&](std::string*) { set(std::string(text), kind); },
+                      [&](std::vector<std::string>*) {
+                        auto list = pieces();
+                        for (auto& s : list) s = std::string(trim(s));
+                        set(list, kind);
+                      },
+                      [&]<class T>(std::vector<T>*) {
+                        std::vector<T> list;
+                        for (const auto& s : pieces()) list.push_back(number(s, T{}));
+                        set(list, kind);
+                      },
+                      [&](Choice*) { set(choice(text), kind); },
+                      [&](std::vector<Choice>*) {
+                        std::vector<Choice> list;
+                        for (const auto& s : pieces()) list.push_back(choice(s));
+                        set(list, kind);
+                      },
+                      [&](const Enum&) { set(std::string(trim(text)), kind); },
+                      [&](const Own&) {  // a number or a word, whichever it takes
+                        int64_t n = 0;
+                        const std::string word(trim(text));
+                        set(parse_number(text, n) ? FieldValue(n) : FieldValue(word), kind);
+                      }},
              place);
 }
 
@@ -194,17 +249,30 @@ void FieldCollector::add(const char* name, Field::Place place, const char* sente
 }
 
 const Field& find_field(const Fields& fields, std::string_view key, ErrorKind kind) {
-  std::vector<std::string> known;
+  const auto section = [](std::string_view k) {
+    return k.substr(0, std::min(k.rfind('.') + 1, k.size()));
+  };  // "model."
+  std::vector<std::string> all, sections, neighbours;
+  std::string near;
   for (const Field& f : fields) {
     if (f.name == key) return f;
-    known.push_back(f.name);
+    all.push_back(f.name);
+    const std::string in(section(f.name));
+    if (in == section(key)) neighbours.push_back(f.name);
+    if (!in.empty()) sections.push_back(in.substr(0, in.size() - 1));
+    if (f.name.substr(in.size()) == key.substr(section(key).size())) near = f.name;  // right, but for its section
   }
-  std::string near = closest_name(key, known);
-  if (near.empty() && key.find('.') == std::string_view::npos)  // a key without its section
-    for (const auto& k : known)
-      if (k.ends_with("." + std::string(key))) near = k;
+  if (near.empty()) near = closest_name(key, all);
+  if (near.empty()) near = closest_name(key, sections);
   fail(kind, "unknown key '{}'.{}", key,
-       near.empty() ? " Known: " + join(known, ", ") : " Did you mean '" + near + "'?");
+       near.empty() ? " Known: " + join(neighbours.empty() ? all : neighbours, ", ") : " Did you mean '" + near + "'?");
+}
+
+void apply_options(const Fields& fields, const Choice& choice, std::string_view key, ErrorKind kind) {
+  for (const auto& [name, option] : choice.options) try {
+      const FieldValue value = std::visit([](const auto& v) { return FieldValue(v); }, option);
+      find_field(fields, name, kind).set(value, kind);
+    } catch (const Error& e) { fail(e.kind(), "{} = {}: {}", key, choice.literal(), e.what()); }
 }
 
 NamedValues values_of(const Fields& fields) {
@@ -228,7 +296,24 @@ std::string text_of(const FieldValue& value) {
                [](double x) { return number_text(x); }, [](const std::string& s) { return s; },
                [](const std::vector<int64_t>& v) { return list_text(v, [](int64_t n) { return std::to_string(n); }); },
                [](const std::vector<double>& v) { return list_text(v, number_text); },
-               [](const std::vector<std::string>& v) { return list_text(v, [](const std::string& s) { return s; }); }},
+               [](const std::vector<std::string>& v) { return list_text(v, [](const std::string& s) { return s; }); },
+               [](const Choice& c) { return c.text(); },
+               [](const std::vector<Choice>& v) { return list_text(v, [](const Choice& c) { return c.text(); }); }},
+      value);
+}
+
+std::string literal_of(const FieldValue& value) {
+  const auto list = [](const auto& v, auto text) { return "[" + list_text(v, text, ", ") + "]"; };
+  const auto whole = [](int64_t n) { return std::to_string(n); };
+  const auto choice = [](const Choice& c) { return c.literal(); };
+  const auto number = [](double x) { return number_literal(x); };
+  const auto text = [](const std::string& s) { return quoted(s); };
+  return std::visit(
+      Overload{[](bool b) { return std::string(b ? "true" : "false"); }, whole, number, text,
+               [&](const std::vector<int64_t>& v) { return list(v, whole); },
+               [&](const std::vector<double>& v) { return list(v, number); },
+               [&](const std::vector<std::string>& v) { return list(v, text); }, choice,
+               [&](const std::vector<Choice>& v) { return v.size() == 1 ? v[0].literal() : list(v, choice); }},
       value);
 }
 

@@ -8,6 +8,7 @@
 //     void fields(V& v) {
 //       v("width", width, "positions each one sees", at_least(1));
 //       v("norm", norm, "where the norm stands", one_of({"post", "pre"}));
+//       v("stop", stop, "the end");                            // any type with kFieldType, to_field and from_field
 //       v.section("cache", cache);                             // another such struct: its keys become "cache.name"
 //     }
 //   };
@@ -24,12 +25,13 @@
 #include <vector>
 
 #include "attune/error.h"
+#include "base/choice.h"
 
 namespace attune {
 
 /// A value as readers and writers of any format exchange it.
 using FieldValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                                std::vector<std::string>>;
+                                std::vector<std::string>, Choice, std::vector<Choice>>;
 
 /// What a field accepts.
 struct FieldRule {
@@ -53,14 +55,23 @@ struct Field {
     int64_t (*get)(const void*);
     void (*set)(void*, int64_t);
   };
+  /// A type that reads and writes itself: a period, a size.
+  struct Own {
+    void* at;
+    FieldValue (*get)(const void*);
+    bool (*set)(void*, const FieldValue&);  // false: not such a value
+    const char* type;
+  };
+  /// A list of choices takes a single one too.
   using Place = std::variant<bool*, int32_t*, int64_t*, uint64_t*, float*, double*, std::string*, std::vector<int64_t>*,
-                             std::vector<double>*, std::vector<std::string>*, Enum>;
+                             std::vector<double>*, std::vector<std::string>*, Choice*, std::vector<Choice>*, Enum, Own>;
   std::string name;  // with sections: "model.d_model"
   Place place;
   std::string sentence;
   FieldRule rule;
 
-  const char* type() const;  // "bool", "integer", "number", "text", "list of ..."
+  const char* type() const;  // "bool (true or false)", "whole number", "number", "text", "list of ..."
+  bool takes_choice() const;
   FieldValue get() const;
   /// Throws `kind` when the type or the range is wrong. A whole number is a number too.
   void set(const FieldValue& value, ErrorKind kind = ErrorKind::recipe) const;
@@ -78,6 +89,12 @@ class FieldCollector {
       add(name,
           Field::Enum{&member, [](const void* p) { return static_cast<int64_t>(*static_cast<const T*>(p)); },
                       [](void* p, int64_t i) { *static_cast<T*>(p) = static_cast<T>(i); }},
+          sentence, std::move(rule));
+    else if constexpr (requires { T::kFieldType; })
+      add(name,
+          Field::Own{&member, [](const void* p) { return static_cast<const T*>(p)->to_field(); },
+                     [](void* p, const FieldValue& value) { return T::from_field(value, *static_cast<T*>(p)); },
+                     T::kFieldType},
           sentence, std::move(rule));
     else
       add(name, &member, sentence, std::move(rule));
@@ -133,8 +150,14 @@ void from_values(S& settings, const NamedValues& values, ErrorKind kind = ErrorK
 /// Throws unless every value is in its range: for settings made in code.
 void check_fields(const Fields& fields, ErrorKind kind = ErrorKind::usage);
 
+/// Sets a mechanism's own settings from the options of a choice; `key` is where the choice stands.
+void apply_options(const Fields& fields, const Choice& choice, std::string_view key,
+                   ErrorKind kind = ErrorKind::recipe);
+
 /// A value as set_text reads it.
 std::string text_of(const FieldValue& value);
+/// A value as a recipe has it: texts in quotes, lists in brackets.
+std::string literal_of(const FieldValue& value);
 /// One line per field: name, default, range, sentence. The reference page and --help print it.
 std::string reference_table(const Fields& fields);
 template <class S>

@@ -235,4 +235,15 @@ void FolderWriter::commit() {
   if (!old.empty()) fs::remove_all(old, ignored);
 }
 
+void make_folder(const std::string& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) fail_io("make the folder", path, error.value());
+}
+
+void move_file(const std::string& from, const std::string& to) {
+  if (call_rename(from.c_str(), to.c_str()) != 0) fail_io("rename", from, errno);
+  sync_folder(folder_of(to));
+}
+
 }  // namespace attune

@@ -55,6 +55,11 @@ class FolderWriter {
   std::string path_, staged_;
 };
 
+/// Makes a folder and those above it; one that exists is fine.
+void make_folder(const std::string& path);
+/// Gives a file or folder another name on the same disk, replacing a file of that name, and forces that to the disk.
+void move_file(const std::string& from, const std::string& to);
+
 /// For tests: makes the n-th (from 1) call of one kind fail, after that none.
 struct FileFault {
   enum class Call { none, open, write, sync, rename } call = Call::none;

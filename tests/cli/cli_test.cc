@@ -58,6 +58,7 @@ TEST(Cli, MistakesAreUsageErrorsThatHelp) {
       {{"doctor", "--thread=2"}, "attune doctor: unknown option '--thread'. Did you mean '--threads'?\n"},
       {{"doctor", "now"}, "attune doctor: unknown argument 'now'. See `attune doctor --help`.\n"},
       {{"bench", "gem"}, "attune bench: unknown command 'gem'. Did you mean 'gemm'?\n"},
+      {{"info", "recipes"}, "attune info: nothing is known about 'recipes'. Did you mean 'recipe'?\n"},
       {{"bench"}, "attune bench: which one?\n"},
       {{"doctor", "--threads", "0"}, "attune doctor: --threads"},
       {{"doctor", "--isa", "mmx"}, "attune doctor: --isa: this CPU has no instruction set 'mmx'"},
@@ -79,6 +80,21 @@ TEST(Cli, IsaByOptionOrEnvironment) {
   const Outcome r = run_attune({"doctor"}, {"ATTUNE_ISA=none"});
   EXPECT_EQ(r.code, 2);
   EXPECT_TRUE(r.err.starts_with("attune doctor: ATTUNE_ISA: ")) << r.err;
+}
+
+TEST(Cli, InfoRecipeTellsEveryKey) {
+  const Outcome text = run_attune({"info", "recipe"}), json = run_attune({"info", "recipe", "--json"});
+  ASSERT_EQ(text.code, 0) << text.err;
+  std::istringstream lines(json.out);
+  int n = 0;
+  for (std::string line; std::getline(lines, line); ++n) {
+    const Json j = Json::parse(line);
+    EXPECT_NE(text.out.find(j["sentence"].get<std::string>()), std::string::npos) << line;
+    EXPECT_TRUE(j["key"] != "model.dropout" || j["range"] == "0 to below 1") << line;
+    EXPECT_TRUE(j["key"] != "train.stop" || j["default"] == "\"8000u\"") << line;
+  }
+  EXPECT_GT(n, 60);
+  EXPECT_EQ(run_attune({"info", "recipe", "--markdown"}).out, slurp(ATTUNE_SOURCE_DIR "/docs/recipe.md"));
 }
 
 TEST(Cli, DoctorTellsTheMachine) {

@@ -1,0 +1,64 @@
+#include "attune/recipe.h"
+
+#include "recipe/settings.h"
+#include "recipe/writer.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* kBegin = R"(# Recipes
+
+<!-- Written by `attune info recipe --markdown`; a test compares. -->
+
+A recipe says all that a run depends on: the data, the tokenizer, the model and how it is trained. It is a
+[TOML](https://toml.io) file; what it leaves out has the default below. `--set model.d_model=256` on the command line
+overrides the file; its value is TOML too, and a bare word is a text. A key that does not exist, a value of the wrong
+type or out of its range is an error that names the line.
+
+Periods have a unit: `8000u` updates, `5e` epochs, `2Mt` tokens, `10m` minutes; `K` and `M` multiply.
+Where a mechanism is chosen, `attention = "softmax"` names it, `attention = { kind = "band", width = 64 }` sets its
+options too, and a list has one entry per layer from the bottom, beginning again when it ends.
+)";
+
+constexpr const char* kEnd = R"(
+## All of it
+
+)";
+
+/// `|` would end a cell of the table.
+std::string cell(const std::string& text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+
+}  // namespace
+
+std::vector<RecipeKey> recipe_keys() {
+  std::vector<RecipeKey> keys;
+  Recipe defaults;
+  for (const Field& f : fields_of(defaults))
+    keys.push_back({f.name, f.type(), literal_of(f.get()), f.rule.text(), f.sentence});
+  return keys;
+}
+
+std::string recipe_reference() {
+  std::string out = kBegin, section = "none yet";
+  for (const RecipeKey& k : recipe_keys()) {
+    const size_t dot = k.key.rfind('.');
+    const std::string at = dot == std::string::npos ? "" : k.key.substr(0, dot);
+    if (at != section) {
+      section = at;
+      out += at.empty() ? "\n" : "\n## [" + at + "]\n\n";
+      out += "| key | default | type or range | meaning |\n|---|---|---|---|\n";
+    }
+    const std::string name = dot == std::string::npos ? k.key : k.key.substr(dot + 1);
+    out += "| `" + name + "` | " + code(k.standard) + " | " + cell(k.range.empty() ? k.type : k.range) + " | " +
+           cell(k.sentence) + " |\n";
+  }
+  return out + kEnd + "```toml\n" + recipe_text(Recipe{}) + "```\n";
+}
+
+}  // namespace attune

@@ -1,0 +1,103 @@
+// The checkpoints of a run: saving one, finding the newest good one, removing old ones.
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/model_folder.h"
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStep = "step-", kStaged = ".staged-", kPruned = ".pruned";
+
+std::string folder_of(const std::string& dir) { return dir + "/checkpoints"; }
+
+/// The number in "step-00012000"; -1 for any other name.
+int64_t step_of(const std::string& name) {
+  int64_t step = -1;
+  if (!name.starts_with(kStep) || name.size() < kStep.size() + 8) return -1;
+  const char *from = name.data() + kStep.size(), *to = name.data() + name.size();
+  const auto r = std::from_chars(from, to, step);
+  return r.ec == std::errc{} && r.ptr == to && *from != '-' ? step : -1;
+}
+
+std::vector<fs::path> entries_of(const std::string& folder) {
+  std::vector<fs::path> entries;
+  std::error_code error;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    entries.push_back(at->path());
+  if (error && error != std::errc::no_such_file_or_directory)
+    fail(ErrorKind::io, "cannot read {}: {}", folder, error.message());
+  return entries;
+}
+
+void remove_folder(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) fail(ErrorKind::io, "cannot remove {}: {}", path, error.message());
+}
+
+std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+}  // namespace
+
+std::string save_checkpoint(const std::string& dir, int64_t step, const ModelContents& contents) {
+  check(step >= 0, "checkpoint", "step {}", step);
+  const std::string path = fmt::format("{}/{}{:08}", folder_of(dir), kStep, step);
+  FolderWriter writer(path);
+  write_contents(writer.path(), contents);
+  writer.commit();
+  return path;
+}
+
+std::vector<Checkpoint> checkpoints(const std::string& dir) {
+  std::vector<Checkpoint> found;
+  for (const fs::path& p : entries_of(folder_of(dir)))
+    if (const int64_t step = step_of(p.filename().string()); step >= 0 && fs::is_directory(p))
+      found.push_back({step, p.string()});
+  std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
+  return found;
+}
+
+std::optional<FoundCheckpoint> latest_checkpoint(const std::string& dir) {
+  const std::vector<Checkpoint> all = checkpoints(dir);
+  FoundCheckpoint found;
+  for (auto c = all.rbegin(); c != all.rend(); ++c) try {
+      verify_manifest(c->path);
+      found.checkpoint = *c;
+      return found;
+    } catch (const Error& e) { found.damaged.push_back(first_line_of(e.what())); }
+  if (all.empty()) return std::nullopt;
+  fail(ErrorKind::model, "none of the {} checkpoint{} in {} can be used: {}\n  fix: train with --fresh to start anew",
+       all.size(), all.size() == 1 ? "" : "s", folder_of(dir), found.damaged.front());
+}
+
+void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared) {
+  check(keep >= 1, "prune", "keep {}: at least the newest must stay", keep);
+  std::vector<Checkpoint> all = checkpoints(dir);
+  if (std::cmp_less_equal(all.size(), keep)) return;
+  all.resize(all.size() - static_cast<size_t>(keep));
+  for (const Checkpoint& c : all) {
+    if (spared.contains(c.step)) continue;
+    const std::string gone = c.path + std::string(kPruned);  // a stop while removing leaves no half checkpoint
+    move_file(c.path, gone);
+    remove_folder(gone);
+  }
+}
+
+void remove_leftovers(const std::string& dir) {
+  const auto is_leftover = [](const std::string& name) {
+    return name.find(kStaged) != std::string::npos || name.ends_with(kPruned);
+  };
+  for (const std::string& folder : {dir, folder_of(dir)})
+    for (const fs::path& p : entries_of(folder))
+      if (is_leftover(p.filename().string())) remove_folder(p.string());
+}
+
+}  // namespace attune

@@ -1,0 +1,140 @@
+#include "checkpoint/manifest.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "checkpoint/safetensors.h"
+
+#define XXH_INLINE_ALL  // no library to link
+#include <xxhash.h>
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::json;
+
+constexpr int kFormat = 1;
+constexpr int64_t kLargestManifest = 4 << 20;
+constexpr const char* kFix = "\n  fix: copy the folder again, or use another checkpoint";
+
+std::string hash_text(XXH128_hash_t hash) { return fmt::format("xxh3:{:016x}{:016x}", hash.high64, hash.low64); }
+
+[[noreturn]] void fail_manifest(const std::string& folder, const std::string& what) {
+  fail(ErrorKind::model, "{}/{}: {}{}", folder, kManifestName, what, kFix);
+}
+
+/// Names from a manifest lead into the folder and nowhere else.
+bool inside(const std::string& name) {
+  if (name.empty() || name.find('\0') != std::string::npos) return false;
+  const fs::path path(name);
+  return path.is_relative() && std::none_of(path.begin(), path.end(), [](const fs::path& p) { return p == ".."; });
+}
+
+Manifest parse(const std::string& text, const std::string& folder) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object() || !json.contains("format") || !json.contains("files") || !json["files"].is_object())
+    fail_manifest(folder, "not a manifest");
+  if (json["format"] != kFormat)
+    fail(ErrorKind::model, "{}/{}: written by a newer attune\n  fix: use that one", folder, kManifestName);
+  Manifest manifest;
+  for (const auto& [name, file] : json["files"].items()) {
+    const bool good = inside(name) && file.is_object() && file.contains("bytes") && file.contains("hash") &&
+                      file["bytes"].is_number_unsigned() && file["hash"].is_string();
+    if (!good) fail_manifest(folder, "what it says about '" + shown_name(name) + "' makes no sense");
+    manifest.push_back({name, file["bytes"].get<int64_t>(), file["hash"].get<std::string>()});
+  }
+  return manifest;  // the JSON object keeps names in order
+}
+
+}  // namespace
+
+std::string hash_of(std::string_view bytes) { return hash_text(XXH3_128bits(bytes.data(), bytes.size())); }
+
+ManifestEntry describe_file(const std::string& folder, const std::string& name) {
+  const std::string path = folder + "/" + name;
+  const auto cannot = [&](int error) { fail(ErrorKind::io, "cannot read {}: {}", path, std::strerror(error)); };
+  std::error_code error;
+  if (!fs::is_regular_file(path, error)) cannot(error ? error.value() : ENOENT);
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  if (!in) cannot(errno ? errno : EIO);
+  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
+  if (!state) throw std::bad_alloc();
+  XXH3_128bits_reset(state.get());
+  std::vector<char> buffer(1 << 20);
+  ManifestEntry entry{name, 0, ""};
+  while (in) {
+    in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
+    if (in.bad()) cannot(EIO);
+    XXH3_128bits_update(state.get(), buffer.data(), static_cast<size_t>(in.gcount()));
+    entry.bytes += in.gcount();
+  }
+  entry.hash = hash_text(XXH3_128bits_digest(state.get()));
+  return entry;
+}
+
+std::vector<std::string> files_in(const std::string& folder) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
+    if (at->is_directory()) continue;
+    const std::string name = fs::relative(at->path(), folder).generic_string();
+    if (name != kManifestName) names.push_back(name);
+  }
+  if (error) fail(ErrorKind::io, "cannot read {}: {}", folder, error.message());
+  std::sort(names.begin(), names.end());
+  return names;
+}
+
+void write_manifest(const std::string& folder, const std::vector<std::string>& names) {
+  Json files = Json::object();
+  for (const std::string& name : names) {
+    const ManifestEntry e = describe_file(folder, name);
+    files[name] = {{"bytes", e.bytes}, {"hash", e.hash}};
+  }
+  const Json json = {{"format", kFormat}, {"files", files}};
+  std::string text;
+  try {
+    text = json.dump(2) + "\n";
+  } catch (const Json::exception&) { fail(ErrorKind::io, "a file name in {} is not valid UTF-8", folder); }
+  write_file(folder + "/" + kManifestName, text);
+}
+
+Manifest read_manifest(const std::string& folder) {
+  const std::string path = folder + "/" + kManifestName;
+  std::error_code error;
+  const auto bytes = fs::file_size(path, error);
+  if (error && !fs::exists(path))
+    fail(ErrorKind::model, "{} is not a model folder: it has no {}\n  fix: name a folder that attune train wrote",
+         folder, kManifestName);
+  if (!error && std::cmp_greater(bytes, kLargestManifest)) fail_manifest(folder, "too large to be one");
+  return parse(read_file(path), folder);
+}
+
+Manifest verify_manifest(const std::string& folder) {
+  Manifest manifest = read_manifest(folder);
+  for (const ManifestEntry& e : manifest) {
+    const std::string path = folder + "/" + e.name;
+    std::error_code error;
+    if (!fs::exists(path, error)) fail(ErrorKind::model, "{} is missing{}", path, kFix);
+    const auto bytes = fs::file_size(path, error);  // the cheap check first
+    if (!error && std::cmp_not_equal(bytes, e.bytes))
+      fail(ErrorKind::model, "{} has {} bytes instead of {}: {}{}", path, thousands(static_cast<int64_t>(bytes)),
+           thousands(e.bytes), std::cmp_less(bytes, e.bytes) ? "it was cut short" : "it was changed", kFix);
+    if (describe_file(folder, e.name).hash != e.hash)
+      fail(ErrorKind::model, "{} has changed since it was saved: its hash differs{}", path, kFix);
+  }
+  return manifest;
+}
+
+}  // namespace attune

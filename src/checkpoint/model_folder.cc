@@ -1,0 +1,85 @@
+#include "checkpoint/model_folder.h"
+
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "checkpoint/manifest.h"
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A save of DIR's own model is complete once this folder is: its files then move up one by one, the manifest last.
+constexpr const char* kNext = ".next-model";
+
+void copy_folder(const std::string& from, const std::string& to) {
+  if (!fs::is_directory(from)) fail(ErrorKind::io, "cannot copy {}: it is not a folder", from);
+  for (const std::string& name : files_in(from)) {
+    make_folder(fs::path(to + "/" + name).parent_path().string());
+    write_file(to + "/" + name, read_file(from + "/" + name));
+  }
+}
+
+/// Moves one file of a finished save into its place, unless that was done before or is done by a reader meanwhile.
+void move_up(const std::string& next, const std::string& dir, const std::string& name) {
+  const std::string from = next + "/" + name, to = dir + "/" + name;
+  if (!fs::exists(from)) return;
+  try {
+    make_folder(fs::path(to).parent_path().string());
+    move_file(from, to);
+  } catch (const Error&) {
+    if (fs::exists(from)) throw;
+  }
+}
+
+void finish_save(const std::string& dir) {
+  const std::string next = dir + "/" + kNext;
+  if (!fs::exists(next + "/" + kManifestName)) return;
+  for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
+  move_up(next, dir, kManifestName);
+  std::error_code ignored;
+  fs::remove_all(next, ignored);  // empty folders
+}
+
+}  // namespace
+
+void write_contents(const std::string& folder, const ModelContents& contents) {
+  if (!contents.recipe.empty()) write_file(folder + "/" + kRecipeName, contents.recipe);
+  if (!contents.tokenizer.empty()) copy_folder(contents.tokenizer, folder + "/" + kTokenizerName);
+  if (!contents.weights.empty()) write_safetensors(folder + "/" + kModelName, contents.weights, contents.metadata);
+  if (!contents.optimizer.empty()) write_safetensors(folder + "/" + kOptimizerName, contents.optimizer);
+  if (contents.trainer) write_file(folder + "/" + kTrainerName, contents.trainer->to_json());
+  write_manifest(folder, files_in(folder));
+}
+
+void save_model(const std::string& dir, const ModelContents& contents) {
+  make_folder(dir);
+  finish_save(dir);  // an older one that was stopped: what it moved already must not mix with this one
+  FolderWriter next(dir + "/" + kNext);
+  write_contents(next.path(), contents);
+  next.commit();
+  finish_save(dir);
+}
+
+const std::string& open_model(const std::string& dir) {
+  try {
+    finish_save(dir);
+    verify_manifest(dir);
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::model) throw;
+    finish_save(dir);  // a trainer may just have been replacing it
+    verify_manifest(dir);
+  }
+  return dir;
+}
+
+Weights average_models(const std::vector<std::string>& dirs) {
+  std::vector<std::string> paths;
+  for (const std::string& dir : dirs) paths.push_back(open_model(dir) + "/" + kModelName);
+  return average_weights(paths);
+}
+
+}  // namespace attune

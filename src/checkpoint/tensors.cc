@@ -1,0 +1,122 @@
+#include "checkpoint/tensors.h"
+
+#include <algorithm>
+#include <memory>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char* kFix = "\n  fix: use the recipe and the version this file was saved with";
+
+/// What is wrong between the tensors that are wanted and those a file has: the first fault, and how many more.
+class Mismatch {
+ public:
+  explicit Mismatch(const SafetensorsFile& file) : file_(file) {}
+  void add(const std::string& what) {
+    if (count_++ == 0) first_ = what;
+  }
+  void raise() const {
+    if (count_ == 0) return;
+    fail(ErrorKind::model, "{}: {}{}{}", file_.path(), first_,
+         count_ > 1 ? fmt::format(" (and {} more like this)", thousands(count_ - 1)) : "", kFix);
+  }
+
+ private:
+  const SafetensorsFile& file_;
+  std::string first_;
+  int64_t count_ = 0;
+};
+
+void compare(const StoredTensor& wanted, const StoredTensor* found, Mismatch& mismatch) {
+  if (!found)
+    mismatch.add(fmt::format("tensor '{}' {} is missing", wanted.name, wanted.shape_text()));
+  else if (found->type != wanted.type)
+    mismatch.add(fmt::format("tensor '{}' is {}, not {}", wanted.name, name_of(found->type), name_of(wanted.type)));
+  else if (found->dims != wanted.dims)
+    mismatch.add(
+        fmt::format("tensor '{}' is {}, the model wants {}", wanted.name, found->shape_text(), wanted.shape_text()));
+}
+
+void check_same(const SafetensorsFile& file, const StoredTensors& wanted) {
+  Mismatch mismatch(file);
+  for (const StoredTensor& w : wanted) compare(w, file.find(w.name), mismatch);
+  std::vector<std::string> names;
+  for (const StoredTensor& w : wanted) names.push_back(w.name);
+  std::sort(names.begin(), names.end());
+  for (const StoredTensor& t : file.tensors())
+    if (!std::binary_search(names.begin(), names.end(), t.name))
+      mismatch.add(fmt::format("tensor '{}' {} is not part of the model", shown_name(t.name), t.shape_text()));
+  mismatch.raise();
+}
+
+}  // namespace
+
+StoredTensors tensors_of(const Parameters& parameters, float* data, const std::string& suffix) {
+  StoredTensors tensors;
+  for (int i = 0; i < parameters.count(); ++i) {
+    const Shape shape = parameters.value(i).shape;
+    StoredTensor t{
+        parameters.name(i) + suffix, Stored::f32, {}, (data ? data : parameters.data()) + parameters.offset(i)};
+    for (int d = 0; d < shape.rank(); ++d) t.dims.push_back(shape[d]);
+    tensors.push_back(std::move(t));
+  }
+  return tensors;
+}
+
+StoredTensors moments_of(const Parameters& parameters, float* first, float* second) {
+  StoredTensors tensors = tensors_of(parameters, first, ".first");
+  for (StoredTensor& t : tensors_of(parameters, second, ".second")) tensors.push_back(std::move(t));
+  return tensors;
+}
+
+void load_tensors(const std::string& path, const StoredTensors& into) {
+  const SafetensorsFile file(path);
+  check_same(file, into);
+  for (const StoredTensor& t : into) file.read(*file.find(t.name), t.data);
+}
+
+void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool) {
+  load_tensors(path, tensors_of(parameters));
+  parameters.repack(pool);
+}
+
+StoredTensors tensors_of(Weights& weights) {
+  StoredTensors tensors;
+  for (auto& [name, one] : weights.by_name) tensors.push_back({name, Stored::f32, one.dims, one.values.data()});
+  return tensors;
+}
+
+Weights average_weights(std::vector<std::string> paths) {
+  check(!paths.empty(), "average", "no models to average");
+  std::sort(paths.begin(), paths.end());
+  std::vector<std::unique_ptr<SafetensorsFile>> files;
+  for (const std::string& p : paths) files.push_back(std::make_unique<SafetensorsFile>(p));
+  for (const StoredTensor& t : files[0]->tensors())
+    if (t.type != Stored::f32)
+      fail(ErrorKind::model, "{}: tensor '{}' is {}, only F32 can be averaged", paths[0], shown_name(t.name),
+           name_of(t.type));
+  for (size_t i = 1; i < files.size(); ++i) check_same(*files[i], files[0]->tensors());
+
+  Weights mean;
+  std::vector<double> sum;
+  for (const StoredTensor& t : files[0]->tensors()) {  // one tensor at a time: the files stay on the disk
+    const auto size = static_cast<size_t>(t.size());
+    Weights::One& one = mean.by_name[t.name];
+    one.dims = t.dims;
+    one.values.resize(size);
+    sum.assign(size, 0.0);
+    for (const auto& file : files) {
+      file->read(*file->find(t.name), one.values.data());
+      for (size_t i = 0; i < size; ++i) sum[i] += static_cast<double>(one.values[i]);
+    }
+    const auto count = static_cast<double>(files.size());
+    for (size_t i = 0; i < size; ++i) one.values[i] = static_cast<float>(sum[i] / count);
+  }
+  return mean;
+}
+
+}  // namespace attune

@@ -1,0 +1,255 @@
+#include "recipe/reader.h"
+
+// toml++ asserts what a wrong recipe can make untrue (`[=]`), and without assertions it lets the compiler rely on it.
+// Here each of them stays a check, and an error.
+#undef NDEBUG
+namespace attune {
+namespace {
+struct TomlFault {};
+constexpr void demand(bool ok) {
+  if (!ok) throw TomlFault();
+}
+}  // namespace
+}  // namespace attune
+#define TOML_ASSERT(expression) attune::demand(static_cast<bool>(expression))
+#define TOML_HEADER_ONLY 1  // no library to link
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace attune {
+
+namespace {
+
+constexpr int64_t kLargestRecipe = 1 << 20;
+
+/// One key of a recipe and where it stands.
+struct Item {
+  std::string key;
+  const toml::node* node;
+  toml::source_position at;
+};
+
+/// What is written there, for messages about values that no field could take.
+std::string word_for(const toml::node& node) {
+  if (node.is_array()) return "a mixed list";
+  if (node.is_table()) return "a table";
+  return node.is_time() ? "a time" : "a date";
+}
+
+std::optional<Choice::Option> option_of(const toml::node& node) {
+  if (const auto* b = node.as_boolean()) return b->get();
+  if (const auto* n = node.as_integer()) return n->get();
+  if (const auto* x = node.as_floating_point()) return x->get();
+  if (const auto* s = node.as_string()) return s->get();
+  return std::nullopt;
+}
+
+/// `"softmax"` or `{ kind = "band", width = 64 }`.
+Choice choice_of(const toml::node& node, const std::string& key) {
+  if (const auto* s = node.as_string()) return {s->get()};
+  Choice c;
+  for (const auto& [name, value] : *node.as_table()) {
+    const auto option = option_of(value);
+    if (!option)
+      fail(ErrorKind::recipe, "{}: option '{}' is {}, not a number, a text, true or false", key, name.str(),
+           word_for(value));
+    c.options[std::string(name.str())] = *option;
+  }
+  const auto kind = c.options.find("kind");
+  if (kind == c.options.end() || !std::holds_alternative<std::string>(kind->second))
+    fail(ErrorKind::recipe, "{} is a table without a kind\n  fix: write it as {{ kind = \"...\", option = value }}",
+         key);
+  c.kind = std::get<std::string>(kind->second);
+  c.options.erase(kind);
+  return c;
+}
+
+std::optional<FieldValue> list_of(const toml::array& array, const std::string& key) {
+  bool whole = true, number = true, text = true, choice = true;
+  for (const toml::node& n : array) {
+    whole = whole && n.is_integer();
+    number = number && n.is_number();
+    text = text && n.is_string();
+    choice = choice && (n.is_string() || n.is_table());
+  }
+  if (text) {  // an empty list too: any field takes that
+    std::vector<std::string> list;
+    for (const toml::node& n : array) list.push_back(n.as_string()->get());
+    return list;
+  }
+  if (whole) {
+    std::vector<int64_t> list;
+    for (const toml::node& n : array) list.push_back(n.as_integer()->get());
+    return list;
+  }
+  if (number) {
+    std::vector<double> list;
+    for (const toml::node& n : array) list.push_back(*n.value<double>());
+    return list;
+  }
+  if (choice) {
+    std::vector<Choice> list;
+    for (const toml::node& n : array) list.push_back(choice_of(n, key));
+    return list;
+  }
+  return std::nullopt;
+}
+
+std::optional<FieldValue> value_of(const toml::node& node, const std::string& key) {
+  if (const auto* array = node.as_array()) return list_of(*array, key);
+  if (node.is_table()) return choice_of(node, key);
+  if (const auto option = option_of(node)) return std::visit([](const auto& v) { return FieldValue(v); }, *option);
+  return std::nullopt;
+}
+
+bool is_section(const Fields& fields, const std::string& key) {
+  return std::any_of(fields.begin(), fields.end(), [&](const Field& f) { return f.name.starts_with(key + "."); });
+}
+const Field* exact_field(const Fields& fields, const std::string& key) {
+  const auto at = std::find_if(fields.begin(), fields.end(), [&](const Field& f) { return f.name == key; });
+  return at == fields.end() ? nullptr : &*at;
+}
+
+void collect(const toml::table& table, const std::string& prefix, const Fields& fields, std::vector<Item>& items) {
+  for (const auto& [name, node] : table) {
+    const std::string key = prefix + std::string(name.str());
+    const auto* section = node.as_table();
+    if (section && !exact_field(fields, key) && (is_section(fields, key) || !section->empty()))
+      collect(*section, key + ".", fields, items);
+    else
+      items.push_back({key, &node, name.source().begin});
+  }
+}
+
+void set_item(const Item& item, const Fields& fields) {
+  const Field* field = exact_field(fields, item.key);
+  if (!field && is_section(fields, item.key))
+    fail(ErrorKind::recipe, "{} is a section, not a key\n  fix: write its keys below [{}]", item.key, item.key);
+  if (!field) find_field(fields, item.key, ErrorKind::recipe);  // says which key was meant
+  const bool chosen = item.node->is_table() && !field->takes_choice();
+  const auto value = chosen ? std::nullopt : value_of(*item.node, item.key);
+  if (!value) fail(ErrorKind::recipe, "{} is {}, not a {}", field->name, word_for(*item.node), field->type());
+  field->set(*value, ErrorKind::recipe);
+}
+
+/// What toml++ says, as a sentence, and a remedy for the mistakes people make.
+std::string explain(const toml::parse_error& e) {
+  std::string text(e.description());
+  const auto has = [&](const char* part) { return text.find(part) != std::string::npos; };
+  const auto replace = [&](std::string_view from, std::string_view to) {
+    if (const size_t at = text.find(from); at != std::string::npos) text.replace(at, from.size(), to);
+  };
+  if (has("parsing boolean") || has("could not determine value type") || has("expected digit"))
+    return "this value is neither a number nor true or false\n  fix: put text in quotes: \"...\"";
+  if (const size_t from = text.find('\''); has("cannot redefine") && from != std::string::npos)
+    return text.substr(from, text.find('\'', from + 1) - from + 1) + " is there twice\n  fix: remove one of them";
+  replace("Error while parsing ", "cannot read this ");
+  replace("Encountered", "encountered");
+  replace("encountered end-of-file", "it ends too early");
+  replace("key-value pair", "line");
+  replace("table header", "section");
+  replace("saw '\\n'", "the line ends");
+  return text;
+}
+
+/// The line that a TomlFault, which tells nothing, comes from: the first that text may not reach to.
+int64_t faulty_line(std::string_view text) {
+  const std::vector<std::string> lines = split(text, '\n');
+  const auto faulty = [&](int64_t count) {
+    try {
+      (void)toml::parse(join({lines.begin(), lines.begin() + count}, "\n"));
+    } catch (const TomlFault&) { return true; } catch (const toml::parse_error&) {
+    }
+    return false;
+  };
+  int64_t good = 0, bad = static_cast<int64_t>(lines.size());
+  while (bad - good > 1) {
+    const int64_t middle = (good + bad) / 2;
+    (faulty(middle) ? bad : good) = middle;
+  }
+  return bad;
+}
+
+toml::table parse_toml(std::string_view text, const std::string& place, bool lines) {
+  try {
+    return toml::parse(text);
+  } catch (const TomlFault&) {
+    const std::string where = lines ? fmt::format("{}:{}", place, faulty_line(text)) : place;
+    fail(ErrorKind::recipe, "{}: cannot read this line: a name must begin with a letter or a digit", where);
+  } catch (const toml::parse_error& e) {
+    const std::string where = lines ? fmt::format("{}:{}", place, e.source().begin.line) : place;
+    fail(ErrorKind::recipe, "{}: {}", where, explain(e));
+  }
+}
+
+/// Sets everything in the order it is written in.
+std::vector<std::string> set_all(const toml::table& table, const std::string& place, bool lines, const Fields& fields) {
+  std::vector<Item> items;
+  collect(table, "", fields, items);
+  std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
+    return std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
+  });
+  std::vector<std::string> keys;
+  for (const Item& item : items) {
+    try {
+      set_item(item, fields);
+    } catch (const Error& e) {
+      throw Error(ErrorKind::recipe, (lines ? fmt::format("{}:{}", place, item.at.line) : place) + ": " + e.what());
+    }
+    keys.push_back(item.key);
+  }
+  return keys;
+}
+
+}  // namespace
+
+std::vector<std::string> parse_recipe(std::string_view toml, const std::string& place, const Fields& fields) {
+  return set_all(parse_toml(toml, place, true), place, true, fields);
+}
+
+void apply_setting(const std::string& assignment, const Fields& fields) {
+  const std::string place = "--set";
+  const size_t equals = assignment.find('=');
+  const std::string key(trim(std::string_view(assignment).substr(0, equals)));
+  if (equals == std::string::npos || key.empty())
+    fail(ErrorKind::recipe, "{}: '{}' is not key=value\n  fix: for example --set model.d_model=256", place, assignment);
+  const std::string value(trim(std::string_view(assignment).substr(equals + 1)));
+  toml::table table;
+  try {
+    table = toml::parse("value = " + value);
+  } catch (...) {
+    if (!value.empty() && std::string_view("[{\"'").find(value[0]) != std::string_view::npos)
+      parse_toml("value = " + value, place, false);  // meant as TOML: say what is wrong
+    table.clear();
+  }
+  if (table.size() != 1) {  // a bare word, or something with lines in it
+    table.clear();
+    table.insert("value", value);
+  }
+  try {
+    set_item({key, table.get("value"), {}}, fields);
+  } catch (const Error& e) { throw Error(ErrorKind::recipe, place + ": " + e.what()); }
+}
+
+std::string read_recipe_text(const std::string& path) {
+  std::error_code ignored;
+  const auto bytes = std::filesystem::file_size(path, ignored);
+  if (!ignored && std::cmp_greater(bytes, kLargestRecipe))
+    fail(ErrorKind::recipe, "{} has {}: too large to be a recipe", path, human_bytes(static_cast<int64_t>(bytes)));
+  try {
+    return read_file(path);
+  } catch (const Error& e) { throw Error(ErrorKind::recipe, e.what()); }
+}
+
+std::string beside_recipe(const std::string& recipe, const std::string& path) {
+  return (std::filesystem::path(recipe).parent_path() / path).string();
+}
+
+}  // namespace attune

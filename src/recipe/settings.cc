@@ -1,0 +1,88 @@
+#include "recipe/settings.h"
+
+#include <bit>
+
+#include "base/error.h"
+#include "recipe/reader.h"
+#include "recipe/writer.h"
+
+namespace attune {
+
+namespace {
+
+/// Refuses what does not go together, in the recipe's own words.
+class Checker {
+ public:
+  explicit Checker(const std::string& place) : place_(place) {}
+  template <class... Args>
+  void demand(bool ok, fmt::format_string<Args...> text, Args&&... args) const {
+    if (!ok) throw Error(ErrorKind::recipe, place_ + ": " + fmt::format(text, std::forward<Args>(args)...));
+  }
+
+ private:
+  const std::string& place_;
+};
+
+void check_model(const Recipe& r, const Checker& c) {
+  const ModelOptions& m = r.model;
+  const bool encoder = m.shape != ModelShape::decoder, decoder = m.shape != ModelShape::encoder;
+  c.demand(!encoder || m.encoder_layers > 0, "model.encoder_layers = 0, but the shape has an encoder");
+  c.demand(!decoder || m.decoder_layers > 0, "model.decoder_layers = 0, but the shape has a decoder");
+  const struct {
+    const char* key;
+    int64_t heads;
+  } all[] = {{"heads", m.heads},
+             {"encoder_heads", m.encoder_heads},
+             {"decoder_heads", m.decoder_heads},
+             {"cross_heads", m.cross_heads}};
+  for (const auto& [key, heads] : all) {
+    if (heads == 0) continue;
+    c.demand(m.d_model % heads == 0, "model.d_model = {} is not a multiple of model.{} = {}", m.d_model, key, heads);
+    c.demand(m.heads_kv == 0 || heads % m.heads_kv == 0, "model.{} = {} is not a multiple of model.heads_kv = {}", key,
+             heads, m.heads_kv);
+  }
+  c.demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
+           "model.tie = \"all\" needs one vocabulary for both sides\n"
+           "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
+}
+
+void check_data(const Recipe& r, const Checker& c) {
+  c.demand(!r.data.train.empty(), "data.train names no files to learn from");
+  if (r.task != Task::translate || r.data.format != DataFormat::lines) return;
+  for (const auto& [key, files] : {std::pair{"train", &r.data.train}, {"valid", &r.data.valid}, {"test", &r.data.test}})
+    c.demand(files->size() % 2 == 0, "data.{} has {} files, translate needs a source and a target for each", key,
+             files->size());
+  c.demand(r.data.languages.empty() || r.data.languages.size() == 2,
+           "data.languages has {} names, translate has 2 sides", r.data.languages.size());
+}
+
+void check_train(const TrainOptions& t, const Checker& c) {
+  c.demand(std::has_single_bit(static_cast<uint64_t>(t.shards)), "train.shards = {} is not a power of two", t.shards);
+  c.demand(!t.batch_tokens.automatic() || t.memory.bytes > 0,
+           "train.batch_tokens = \"auto\" needs to know how much memory to use\n  fix: set train.memory = \"4G\"");
+  c.demand(!t.stop.never() || t.patience > 0, "train.stop = \"{}\" and train.patience = 0: this would never end",
+           t.stop.text());
+  c.demand(!t.save.never(), "train.save = \"{}\": a run without checkpoints could not go on after a stop",
+           t.save.text());
+  c.demand(t.average_of == AverageOf::best || t.average <= t.keep,
+           "train.average = {} is more than the train.keep = {} checkpoints that stay", t.average, t.keep);
+}
+
+}  // namespace
+
+void check_recipe(const Recipe& recipe, const std::string& place) {
+  const Checker c(place);
+  check_data(recipe, c);
+  check_model(recipe, c);
+  check_train(recipe.train, c);
+}
+
+Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {
+  Recipe recipe = read_settings<Recipe>(path, sets);
+  check_recipe(recipe, path);
+  return recipe;
+}
+
+std::string recipe_text(Recipe recipe) { return recipe_text(fields_of(recipe)); }
+
+}  // namespace attune

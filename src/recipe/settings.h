@@ -1,0 +1,195 @@
+// What a recipe can say: one struct per section, each key with its default, its range and a sentence. Everything that
+// prints, reads or checks recipes goes by these descriptions; a new key needs a line here and nothing elsewhere.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/fields.h"
+#include "recipe/units.h"
+
+namespace attune {
+
+enum class Task { translate, language, classify, tag };
+enum class DataFormat { lines, tsv, csv, conll };
+enum class Overlong { error, skip, crop };
+enum class TokenizerKind { bpe, unigram, wordpiece, byte, character, word };
+enum class Normalize { nfkc, none };
+enum class ModelShape { encoder_decoder, encoder, decoder };
+enum class NormPlace { post, pre };
+enum class Tie { all, output, none };
+enum class OptimizerKind { adam };
+enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential };
+enum class AverageOf { last, best };
+
+struct DataSettings {
+  std::vector<std::string> train, valid, test;
+  DataFormat format = DataFormat::lines;
+  std::vector<std::string> columns;
+  bool header = false;
+  std::string encoding = "utf-8";
+  bool lowercase = false;
+  std::vector<std::string> languages;
+  int64_t max_length = 256;
+  Overlong overlong = Overlong::skip;
+  bool truncate = false;
+
+  template <class V>
+  void fields(V& v) {
+    v("train", train, "training files, relative to the recipe, .gz as they are; translate: source, target");
+    v("valid", valid, "validation files; none: 2 % of the lines, at most 1,000, are held out");
+    v("test", test, "test files");
+    v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
+    v("columns", columns, "what the columns of tsv, csv and conll files are");
+    v("header", header, "the first line of a tsv or csv file names its columns");
+    v("encoding", encoding, "how letters are written", one_of({"utf-8"}));
+    v("lowercase", lowercase, "turn all letters into small ones");
+    v("languages", languages, "names of the sides; none: from the file endings");
+    v("max_length", max_length, "the most tokens a side may have, end mark counted", between(2, 1e6));
+    v("overlong", overlong, "what to do with longer ones; counted and reported", one_of({"error", "skip", "crop"}));
+    v("truncate", truncate, "when files differ in length, use the lines that all have");
+  }
+};
+
+struct TokenizerSettings {
+  TokenizerKind kind = TokenizerKind::bpe;
+  int64_t size = 8000;
+  bool joint = true;
+  Normalize normalize = Normalize::nfkc;
+
+  template <class V>
+  void fields(V& v) {
+    v("kind", kind, "what a token is", one_of({"bpe", "unigram", "wordpiece", "byte", "char", "word"}));
+    v("size", size, "entries of the vocabulary, at most; byte and char have as many as they need", between(8, 1e6));
+    v("joint", joint, "one vocabulary for both sides; tie = \"all\" needs it");
+    v("normalize", normalize, "Unicode form that text is brought to first", one_of({"nfkc", "none"}));
+  }
+};
+
+struct ModelOptions {
+  ModelShape shape = ModelShape::encoder_decoder;
+  int64_t encoder_layers = 4, decoder_layers = 4;
+  int64_t d_model = 128, d_ff = 256;
+  int64_t heads = 4, heads_kv = 0;
+  int64_t encoder_heads = 0, decoder_heads = 0, cross_heads = 0;
+  double dropout = 0.3, attention_dropout = 0, activation_dropout = 0;
+  NormPlace norm = NormPlace::post;
+  std::string activation = "relu";
+  Choice position{"sinusoidal"}, encoder_position, decoder_position;
+  std::vector<Choice> attention{{"softmax"}}, encoder_attention, decoder_attention, cross_attention;
+  Tie tie = Tie::all;
+
+  template <class V>
+  void fields(V& v) {
+    v("shape", shape, "which halves there are", one_of({"encoder-decoder", "encoder", "decoder"}));
+    v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
+    v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
+    v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));
+    v("d_ff", d_ff, "inner numbers of the feed-forward layers", between(1, 1 << 20));
+    v("heads", heads, "attention heads", between(1, 1024));
+    v("heads_kv", heads_kv, "heads of keys and values, which heads share; 0: as many as heads", between(0, 1024));
+    v("encoder_heads", encoder_heads, "heads in the encoder; 0: heads", between(0, 1024));
+    v("decoder_heads", decoder_heads, "heads in the decoder; 0: heads", between(0, 1024));
+    v("cross_heads", cross_heads, "heads from decoder to encoder; 0: heads", between(0, 1024));
+    v("dropout", dropout, "share of activations dropped before each residual sum", from_below(0, 1));
+    v("attention_dropout", attention_dropout, "share of attention weights dropped", from_below(0, 1));
+    v("activation_dropout", activation_dropout, "share dropped inside the feed-forward layers", from_below(0, 1));
+    v("norm", norm, "layer norm after each sublayer, as published, or before it", one_of({"post", "pre"}));
+    v("activation", activation, "in the feed-forward layers", one_of({"relu", "gelu", "swish", "swiglu", "geglu"}));
+    v("position", position, "how positions are told; a name or { kind = ..., options }");
+    v("encoder_position", encoder_position, "the same for the encoder; \"\": position");
+    v("decoder_position", decoder_position, "the same for the decoder; \"\": position");
+    v("attention", attention, "the mechanism; a name, { kind = ..., options }, or a list: one per layer, in turn");
+    v("encoder_attention", encoder_attention, "the same for the encoder; none: attention");
+    v("decoder_attention", decoder_attention, "the same for the decoder; none: attention");
+    v("cross_attention", cross_attention, "the same from decoder to encoder; none: softmax");
+    v("tie", tie, "which embeddings are one matrix", one_of({"all", "output", "none"}));
+  }
+};
+
+struct MetricOptions {
+  std::string tokenize = "13a";
+  bool lowercase = false;
+
+  template <class V>
+  void fields(V& v) {
+    v("tokenize", tokenize, "how BLEU splits words", one_of({"13a", "intl", "char", "zh", "none"}));
+    v("lowercase", lowercase, "compare without regard to case");
+  }
+};
+
+struct TrainOptions {
+  TokenBudget batch_tokens{4096};
+  ByteSize memory;
+  int64_t shards = 16, accumulate = 1;
+  Period stop{8000, Period::Unit::updates}, save{10, Period::Unit::minutes};
+  OptimizerKind optimizer = OptimizerKind::adam;
+  double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
+  Schedule schedule = Schedule::inverse_sqrt;
+  double learning_rate = 5e-3;
+  int64_t warmup = 2000;
+  double label_smoothing = 0.1, clip = 0;
+  Period validate{1, Period::Unit::epochs};
+  std::string metric = "bleu";
+  int64_t keep = 10, average = 10;
+  AverageOf average_of = AverageOf::last;
+  int64_t patience = 0;
+  uint64_t seed = 1;
+  MetricOptions metric_options;
+
+  template <class V>
+  void fields(V& v) {
+    v("batch_tokens", batch_tokens, "tokens per update on the larger side, end marks counted; \"auto\": by memory");
+    v("memory", memory, "what batch_tokens = \"auto\" may use: \"4G\"");
+    v("shards", shards, "parts a batch is cut in, a power of two; the result does not depend on the threads",
+      between(1, 4096));
+    v("accumulate", accumulate, "batches per update", between(1, 1e6));
+    v("stop", stop, "the end: u updates, e epochs, t tokens, m minutes");
+    v("save", save, "a checkpoint at least this often");
+    v("optimizer", optimizer, "the rule of the updates", one_of({"adam"}));
+    v("beta1", beta1, "decay of the first moment", from_below(0, 1));
+    v("beta2", beta2, "decay of the second moment", from_below(0, 1));
+    v("epsilon", epsilon, "keeps the division by the second moment tame", above(0));
+    v("weight_decay", weight_decay, "decoupled decay of the weights", at_least(0));
+    v("schedule", schedule, "how the learning rate goes after warm-up",
+      one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential"}));
+    v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
+    v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));
+    v("label_smoothing", label_smoothing, "share of the target spread over all tokens", from_below(0, 1));
+    v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
+    v("validate", validate, "how often to validate");
+    v("metric", metric, "what \"best\" means", one_of({"bleu", "chrf", "loss", "perplexity", "accuracy"}));
+    v("keep", keep, "checkpoints that stay", between(1, 1e6));
+    v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
+    v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));
+    v("patience", patience, "validations without a better one that end the run; 0: no limit", between(0, 1e9));
+    v("seed", seed, "where all random numbers start", between(0, 0x1p53));
+    v.section("metric_options", metric_options);
+  }
+};
+
+struct Recipe {
+  Task task = Task::translate;
+  DataSettings data;
+  TokenizerSettings tokenizer;
+  ModelOptions model;
+  TrainOptions train;
+
+  template <class V>
+  void fields(V& v) {
+    v("task", task, "what is learned", one_of({"translate", "language", "classify", "tag"}));
+    v.section("data", data);
+    v.section("tokenizer", tokenizer);
+    v.section("model", model);
+    v.section("train", train);
+  }
+};
+
+/// Throws ErrorKind::recipe, with `place` before it, when settings that are right by themselves do not go together.
+void check_recipe(const Recipe& recipe, const std::string& place);
+/// Reads a recipe file, puts `--set` values on top and checks the whole.
+Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets = {});
+/// The recipe written out, every key with its sentence.
+std::string recipe_text(Recipe recipe);
+
+}  // namespace attune
