@@ -5,4 +5,5 @@
 #include "attune/error.h"
 #include "attune/machine.h"
 #include "attune/text.h"
+#include "attune/tokenizer.h"
 #include "attune/version.h"
