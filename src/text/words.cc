@@ -1,4 +1,6 @@
 // Whole words: what stands between two spaces.
+#include <algorithm>
+
 #include "text/segmenter.h"
 
 namespace attune::text {
