@@ -7,13 +7,17 @@ _attune() {
   local common="--help --json --quiet --threads --isa" words
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed) words="" ;;
+  --kind) words="bpe word char" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage) words="" ;;
   *)
     case "$at" in
-    "") words="demo info doctor bench --version $common" ;;
+    "") words="demo tokenizer info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
     " info") words="recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
+    " tokenizer") words="train encode decode $common" ;;
+    " tokenizer train"*) words="--kind --size --lowercase --character-coverage --out $common" ;;
+    " tokenizer "*) words="--ids $common" ;;
     " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;

@@ -6,4 +6,5 @@
 #include "attune/machine.h"
 #include "attune/recipe.h"
 #include "attune/text.h"
+#include "attune/tokenizer.h"
 #include "attune/version.h"

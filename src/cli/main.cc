@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   add_demo(app, session);
   add_info(app, session);
+  add_tokenizer(app, session);
   add_doctor(app, session);
   add_bench(app, session);
 

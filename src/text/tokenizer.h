@@ -1,0 +1,75 @@
+// Text <-> ids. A tokenizer is made once, by training or from its file, never changes, and may be shared by threads.
+//
+//   const Tokenizer t = Tokenizer::load("model/tokenizer");
+//   t.decode(t.encode("A dog runs."))      // "A dog runs."
+//
+// Lines are normalized first (text/normalize.h), so decode(encode(x)) is the normalized x when nothing is unknown.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/fields.h"
+#include "text/normalize.h"
+#include "text/segmenter.h"
+#include "text/vocabulary.h"
+
+namespace attune::text {
+
+struct TokenizerOptions {
+  TokenizerKind kind = TokenizerKind::bpe;
+  int64_t size = 8000;
+  bool lowercase = false, joint = true;
+  double character_coverage = 1;
+
+  template <class V>
+  void fields(V& v) {
+    v("kind", kind, "what text is cut into: subwords, words or characters", one_of(tokenizer_kinds()));
+    v("size", size, "pieces at most, the four marks included", between(kMarks + 1, 16e6));
+    v("lowercase", lowercase, "whether all text is lower-cased");
+    v("joint", joint, "one vocabulary for both sides");
+    v("character_coverage", character_coverage,
+      "share of the text's characters that must be known, the most frequent first (bpe, char)",
+      FieldRule{.least = 0, .most = 1, .least_open = true});
+  }
+};
+
+/// Ids, and the characters of the original line that each stands for. The space before a word belongs to no piece; a
+/// piece that is nothing but that space has an empty span at the word.
+struct Encoded {
+  std::vector<int32_t> ids;
+  std::vector<Span> spans;
+};
+
+class Tokenizer {
+ public:
+  explicit Tokenizer(Vocabulary vocabulary);
+
+  /// Reads FOLDER/vocabulary.txt; throws ErrorKind::model, with the line, when it is not as it should be.
+  static Tokenizer load(const std::string& folder);
+  /// Writes it, making the folder if need be. The bytes depend on the vocabulary alone.
+  void save(const std::string& folder) const;
+
+  /// Never fails, whatever the bytes are. With `end_mark`, kEnd follows.
+  std::vector<int32_t> encode(std::string_view line, bool end_mark = false) const;
+  Encoded encode_with_spans(std::string_view line) const;
+  /// Text as people write it. kPad, kBegin and kEnd add nothing, kUnknown a "⁇". Throws for ids that are none.
+  std::string decode(std::span<const int32_t> ids) const;
+
+  TokenizerKind kind() const { return vocabulary_->kind(); }
+  int32_t size() const { return vocabulary_->size(); }
+  const std::string& piece(int32_t id) const;
+  /// kUnknown for what is no piece.
+  int32_t id(std::string_view piece) const { return vocabulary_->id(piece); }
+  /// As in the file, for models to name the vocabulary they were trained with.
+  uint64_t hash() const { return vocabulary_->hash(); }
+  const Vocabulary& vocabulary() const { return *vocabulary_; }
+
+ private:
+  std::unique_ptr<const Vocabulary> vocabulary_;  // on the heap: the segmenter points at it
+  std::unique_ptr<const Segmenter> segmenter_;
+};
+
+}  // namespace attune::text
