@@ -7,11 +7,16 @@ _attune() {
   local common="--help --json --quiet --threads --isa" words
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
+  --tokenize) words="13a none" ;;
+  --smooth) words="exp floor none" ;;
+  --ref) words="" ;;
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed) words="" ;;
   *)
     case "$at" in
-    "") words="demo doctor bench --version $common" ;;
+    "") words="demo metric doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
+    " metric") words="bleu exact $common" ;;
+    " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;
     " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;

@@ -4,5 +4,6 @@
 #include "attune/demo.h"
 #include "attune/error.h"
 #include "attune/machine.h"
+#include "attune/metric.h"
 #include "attune/text.h"
 #include "attune/version.h"

@@ -98,6 +98,7 @@ int run(int argc, char** argv) {
   add_common_options(app, session);
   app.require_subcommand(0, 1);
   add_demo(app, session);
+  add_metric(app, session);
   add_doctor(app, session);
   add_bench(app, session);
 

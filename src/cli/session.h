@@ -35,6 +35,7 @@ void add_common_options(CLI::App& app, Session& session);
 // One function per command, in a file of the same name. Each adds itself to the program.
 void add_demo(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
+void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_gemm(CLI::App& bench, Session& session);
 void add_bench_attention(CLI::App& bench, Session& session);
