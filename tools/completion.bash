@@ -8,16 +8,21 @@ _attune() {
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
   --kind) words="bpe word char" ;;
+  --tokenize) words="13a none" ;;
+  --smooth) words="exp floor none" ;;
+  --ref) words="" ;;
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage) words="" ;;
   *)
     case "$at" in
-    "") words="demo tokenizer info doctor bench --version $common" ;;
+    "") words="demo tokenizer metric info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
     " info") words="recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --character-coverage --out $common" ;;
     " tokenizer "*) words="--ids $common" ;;
+    " metric") words="bleu exact $common" ;;
+    " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;
     " bench") words="gemm attention $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;

@@ -4,6 +4,7 @@
 #include "attune/demo.h"
 #include "attune/error.h"
 #include "attune/machine.h"
+#include "attune/metric.h"
 #include "attune/recipe.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"

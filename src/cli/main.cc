@@ -100,6 +100,7 @@ int run(int argc, char** argv) {
   add_demo(app, session);
   add_info(app, session);
   add_tokenizer(app, session);
+  add_metric(app, session);
   add_doctor(app, session);
   add_bench(app, session);
 

@@ -37,6 +37,7 @@ void add_demo(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_tokenizer(CLI::App& app, Session& session);
+void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_gemm(CLI::App& bench, Session& session);
 void add_bench_attention(CLI::App& bench, Session& session);

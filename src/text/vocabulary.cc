@@ -1,5 +1,6 @@
 #include "text/vocabulary.h"
 
+#define XXH_INLINE_ALL  // as a header: nothing to link
 #include <xxhash.h>
 
 #include <algorithm>

@@ -1,0 +1,140 @@
+#include "data/corpus.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace attune {
+
+namespace {
+
+constexpr int64_t kBlock = 256;         // pairs that one thread encodes at a time
+constexpr int64_t kRound = 32;          // blocks that are read before all threads encode
+constexpr size_t kRoundText = 8 << 20;  // or as many bytes
+
+/// Pairs that wait to be encoded; their text lies in one string.
+struct Round {
+  struct Item {
+    size_t at, source, target;  // where the text begins, and the bytes of both sides
+    PairPlace place;
+  };
+  std::string text;
+  std::vector<Item> items;
+
+  void add(const TextPair& p) {
+    items.push_back({text.size(), p.source.size(), p.target.size(), p.place});
+    text.append(p.source).append(p.target);
+  }
+  std::string_view side(const Item& i, int which) const {
+    return std::string_view(text).substr(i.at + (which ? i.source : 0), which ? i.target : i.source);
+  }
+  bool full() const { return std::ssize(items) == kBlock * kRound || text.size() >= kRoundText; }
+  void clear() {
+    text.clear();
+    items.clear();
+  }
+};
+
+class Loader {
+ public:
+  Loader(PairReader& reader, const DataOptions& options, const Encoders& encoders, const OnPair& on_pair)
+      : reader_(reader), options_(options), encoders_(encoders), on_pair_(on_pair), encoded_(kRound) {}
+
+  void load(ThreadPool* pool, Corpus& corpus) {
+    Round round;
+    for (bool more = true; more;) {
+      round.clear();
+      for (TextPair pair; !round.full() && (more = reader_.next(pair));) round.add(pair);
+      const int64_t pairs = std::ssize(round.items), blocks = (pairs + kBlock - 1) / kBlock;
+      parallel_for(pool, blocks, [&](int64_t block, int) { encode(round, block); });
+      for (int64_t i = 0; i < pairs; ++i) keep(round, i, corpus);
+    }
+  }
+
+ private:
+  void encode(const Round& round, int64_t block) {
+    auto& [source, target] = encoded_[static_cast<size_t>(block)];
+    source = target = {};
+    const int64_t end = std::min<int64_t>((block + 1) * kBlock, std::ssize(round.items));
+    for (int64_t i = block * kBlock; i < end; ++i) {
+      const Round::Item& item = round.items[static_cast<size_t>(i)];
+      source.add(encoders_.source(round.side(item, 0)));
+      target.add(encoders_.target(round.side(item, 1)));
+    }
+  }
+
+  void keep(const Round& round, int64_t i, Corpus& corpus) {
+    const Round::Item& item = round.items[static_cast<size_t>(i)];
+    const Corpus& block = encoded_[static_cast<size_t>(i / kBlock)];
+    std::span<const int32_t> source = block.source[i % kBlock], target = block.target[i % kBlock];
+    PairReport& report = reader_.report();
+    if (source.empty() || target.empty()) {  // the encoder may see nothing where there are odd blanks
+      report.empty.add(reader_.place(item.place, source.empty() ? 0 : 1));
+      return;
+    }
+    const auto most = static_cast<size_t>(options_.max_length);
+    if (source.size() > most || target.size() > most) {
+      const int side = source.size() > most ? 0 : 1;
+      const std::string place = reader_.place(item.place, side);
+      if (options_.overlong == Overlong::error)
+        fail(ErrorKind::data,
+             "{}: {} tokens, more than data.max_length = {}\n"
+             "  fix: raise data.max_length, or set data.overlong to \"skip\" or \"crop\"",
+             place, thousands(std::ssize(side ? target : source)), most);
+      report.overlong.add(place);
+      if (options_.overlong == Overlong::skip) return;
+      source = source.first(std::min(source.size(), most));
+      target = target.first(std::min(target.size(), most));
+    }
+    corpus.source.add(source);
+    corpus.target.add(target);
+    ++report.kept;
+    if (on_pair_) on_pair_(round.side(item, 0), round.side(item, 1));
+  }
+
+  PairReader& reader_;
+  const DataOptions& options_;
+  const Encoders& encoders_;
+  const OnPair& on_pair_;
+  std::vector<Corpus> encoded_;  // a small one per block
+};
+
+}  // namespace
+
+void Sentences::add(std::span<const int32_t> sentence) {
+  ids.insert(ids.end(), sentence.begin(), sentence.end());
+  start.push_back(static_cast<int64_t>(ids.size()));
+  longest = std::max(longest, static_cast<int32_t>(sentence.size()));
+}
+
+void Sentences::erase(const std::vector<bool>& marked) {
+  size_t kept = 0;
+  int64_t to = 0;
+  longest = 0;
+  for (int64_t i = 0, n = count(); i < n; ++i) {
+    if (marked[static_cast<size_t>(i)]) continue;
+    const int64_t from = start[static_cast<size_t>(i)];
+    const int32_t tokens = length(i);
+    std::copy_n(ids.begin() + from, tokens, ids.begin() + to);
+    start[++kept] = to += tokens;  // at or before what was just read: the next sentence is still whole
+    longest = std::max(longest, tokens);
+  }
+  ids.resize(static_cast<size_t>(to));
+  start.resize(kept + 1);
+}
+
+LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataOptions& options,
+                         const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
+  PairReader reader(files, options, key);
+  LoadedCorpus out;
+  Loader(reader, options, encoders, on_pair).load(pool, out.corpus);
+  out.report = reader.report();
+  out.content_hash = reader.content_hash();
+  if (out.corpus.size() > 0) return out;
+  const auto why = out.report.sentences(options.overlong);
+  fail(ErrorKind::data, "{}: no pair of lines is left of {} read from {}\n  fix: {}", key, thousands(out.report.pairs),
+       join(files, ", "), why.empty() ? "the files are empty" : why.front());
+}
+
+}  // namespace attune

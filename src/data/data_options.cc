@@ -1,0 +1,57 @@
+#include "data/data_options.h"
+
+#include <algorithm>
+#include <cctype>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace attune {
+
+std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, TextFormat format,
+                                                   const std::string& key) {
+  std::vector<std::array<std::string, 2>> pairs;
+  if (files.empty()) fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [\"train.en\", \"train.de\"]", key, key);
+  if (format == TextFormat::tsv) {
+    for (const std::string& f : files) pairs.push_back({f, f});
+    return pairs;
+  }
+  if (files.size() % 2 != 0)
+    fail(ErrorKind::recipe,
+         "{} names {} file{}: {} has no other side\n"
+         "  fix: name source, target, source, target ...; or set data.format = \"tsv\" for files of two columns",
+         key, files.size(), files.size() == 1 ? "" : "s", files.back());
+  for (size_t i = 0; i < files.size(); i += 2) pairs.push_back({files[i], files[i + 1]});
+  return pairs;
+}
+
+namespace {
+
+/// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
+std::string ending_of(const std::string& file) {
+  std::filesystem::path path(file);
+  if (path.extension() == ".gz") path.replace_extension();
+  std::string ending = path.extension().string();
+  if (!ending.empty()) ending.erase(0, 1);
+  const bool word = std::all_of(ending.begin(), ending.end(),
+                                [](unsigned char c) { return std::isalpha(c) || c == '-' || c == '_'; });
+  return word && ending.size() >= 2 && ending != "txt" && ending != "tsv" ? ending : "";
+}
+
+}  // namespace
+
+std::array<std::string, 2> languages_of(const DataOptions& options) {
+  const auto& names = options.languages;
+  if (!names.empty() && names.size() != 2)
+    fail(ErrorKind::recipe, "data.languages has {} names, wanted 2\n  fix: data.languages = [\"en\", \"de\"]",
+         names.size());
+  if (!names.empty()) return {names[0], names[1]};
+  if (options.format == TextFormat::lines && options.train.size() >= 2) {
+    const std::string source = ending_of(options.train[0]), target = ending_of(options.train[1]);
+    if (!source.empty() && !target.empty() && source != target) return {source, target};
+  }
+  return {"source", "target"};
+}
+
+}  // namespace attune

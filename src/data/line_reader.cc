@@ -1,0 +1,80 @@
+#include "data/line_reader.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace attune {
+
+namespace {
+
+constexpr size_t kChunk = 1 << 16;
+constexpr size_t kLongest = 64 << 20;  // more than this is not a line but another kind of file
+
+}  // namespace
+
+LineReader::LineReader(std::vector<std::string> files) : files_(std::move(files)), buffer_(kChunk, '\0') {
+  if (std::count(files_.begin(), files_.end(), "-") > 1)
+    fail(ErrorKind::data, "the standard input (-) can be read only once\n  fix: put it into a file");
+}
+
+void LineReader::open_next() {
+  current_ = std::make_unique<TextFile>(files_[opened_++]);
+  name_ = current_->name();
+  line_ = 0;
+  at_ = size_ = 0;
+  while (size_ < 3 && grow()) {}
+  if (std::string_view(buffer_.data(), size_).starts_with("\xef\xbb\xbf")) at_ = 3;
+}
+
+bool LineReader::grow() {
+  if (at_ > 0) {
+    std::memmove(buffer_.data(), buffer_.data() + at_, size_ - at_);
+    size_ -= at_;
+    at_ = 0;
+  }
+  if (size_ > kLongest)
+    fail(ErrorKind::data, "{}:{}: a line of more than 64 MB\n  fix: check that this is a text file", name_, line_ + 1);
+  if (buffer_.size() - size_ < kChunk / 2) buffer_.resize(2 * buffer_.size());
+  const size_t n = current_->read(buffer_.data() + size_, buffer_.size() - size_);
+  if (n == 0 && !current_->trouble().empty())
+    fail(ErrorKind::data, "{}:{}: {}\n  fix: fetch the file again, or compress it again", name_, line_ + 1,
+         current_->trouble());
+  size_ += n;
+  return n > 0;
+}
+
+bool LineReader::next(std::string_view& line) {
+  size_t searched = 0;  // of what lies in the buffer
+  for (;;) {
+    if (current_) {
+      const char* begin = buffer_.data() + at_;
+      const void* found = std::memchr(begin + searched, '\n', size_ - at_ - searched);
+      searched = size_ - at_;
+      const bool ended = !found && !grow();
+      if (!found && !ended) continue;
+      begin = buffer_.data() + at_;
+      const size_t length = found ? static_cast<size_t>(static_cast<const char*>(found) - begin) : size_ - at_;
+      at_ += length + (found ? 1 : 0);
+      if (found || length > 0) {  // the last line may lack its end; nothing behind the last end is not a line
+        line = {begin, length > 0 && begin[length - 1] == '\r' ? length - 1 : length};
+        ++line_;
+        return true;
+      }
+      current_.reset();
+    }
+    if (opened_ == files_.size()) return false;
+    open_next();
+    searched = 0;
+  }
+}
+
+std::vector<std::string> read_lines(const std::string& file) {
+  std::vector<std::string> lines;
+  LineReader reader(file);
+  for (std::string_view line; reader.next(line);) lines.emplace_back(line);
+  return lines;
+}
+
+}  // namespace attune

@@ -1,0 +1,77 @@
+// Two-sided text: the pairs of lines of a corpus, from a file for each side or from files of two columns.
+#pragma once
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/content_hash.h"
+#include "data/data_options.h"
+#include "data/line_reader.h"
+
+namespace attune {
+
+/// How often something happened, and where first.
+struct Tally {
+  static constexpr size_t kPlaces = 3;
+  int64_t count = 0;
+  std::vector<std::string> places;  // "train.en:17", the first few
+  void add(std::string place);
+};
+
+/// What became of the pairs of a corpus.
+struct PairReport {
+  int64_t pairs = 0;  // read
+  int64_t kept = 0;
+  Tally empty;          // a side is empty: skipped
+  Tally overlong;       // a side is too long: skipped or cropped, as the options say
+  int64_t surplus = 0;  // lines of the longer side that `truncate` dropped
+  /// One sentence for each thing worth telling: "3 pairs with an empty side skipped (a.en:7, a.en:9, a.de:12)".
+  std::vector<std::string> sentences(Overlong overlong) const;
+};
+
+/// Which pair: place(p, side) makes words of it.
+struct PairPlace {
+  int32_t files = 0;  // which pair of files
+  int64_t line = 0;   // from 1
+};
+
+struct TextPair {
+  std::string_view source, target;  // valid until the next call
+  PairPlace place;
+};
+
+/// Reads pairs in order, skips and counts those with an empty side. Memory does not grow with the corpus.
+class PairReader {
+ public:
+  /// `files` and `key` as pair_files takes them.
+  PairReader(const std::vector<std::string>& files, const DataOptions& options, const std::string& key);
+
+  /// False after the last one. ErrorKind::data when the sides differ in length (unless `truncate`) or a line has not
+  /// two columns.
+  bool next(TextPair& pair);
+
+  std::string place(const PairPlace& place, int side) const;
+  /// Counts so far.
+  const PairReport& report() const { return report_; }
+  PairReport& report() { return report_; }
+  /// Of all pairs read so far, those skipped too. How the files are compressed or end their lines does not matter.
+  std::string content_hash() const { return hash_.hex(); }
+
+ private:
+  bool next_of_files(TextPair& pair);
+  void finish_lines(bool has_source, bool has_target);
+  void split_columns(std::string_view line, TextPair& pair) const;
+
+  std::vector<std::array<std::string, 2>> files_;
+  TextFormat format_;
+  bool truncate_;
+  int32_t open_ = -1;  // which of files_
+  std::unique_ptr<LineReader> source_, target_;
+  PairReport report_;
+  ContentHash hash_;
+};
+
+}  // namespace attune

@@ -1,0 +1,98 @@
+// attune metric as people and scripts meet it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "attune/metric.h"
+#include "attune/version.h"
+#include "data/files.h"
+
+namespace attune::test {
+namespace {
+
+using Json = nlohmann::json;
+
+TEST(Metric, BleuOfFiles) {
+  const TempFolder dir;
+  const std::string ref = put(dir / "ref.gz", gzipped("The cat is on the mat.\nA dog.\n"));
+  const std::string hyp = put(dir / "hyp", "The cat sat on the mat.\r\nA dog.\r\n");
+  const Outcome r = run_attune({"metric", "bleu", "--ref", ref, hyp, "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_EQ(j["name"], "bleu");
+  EXPECT_NEAR(j["score"].get<double>(), 53.895617, 1e-5);  // by sacreBLEU 2.6.0
+  EXPECT_EQ(j["signature"], "nrefs:1|case:mixed|eff:no|tok:13a|smooth:exp|version:attune." ATTUNE_VERSION);
+  EXPECT_EQ(j["hypothesis_length"], 10);
+  EXPECT_EQ(run_attune({"metric", "bleu", hyp, "--ref", ref}).out,
+            "BLEU = 53.90 90.0/75.0/50.0/25.0 (BP = 1.000 ratio = 1.000 hyp_len = 10 ref_len = 10)\n" +
+                j["signature"].get<std::string>() + "\n");
+}
+
+TEST(Metric, OptionsSeveralReferencesAndStandardInput) {
+  const TempFolder dir;
+  const std::string a = put(dir / "a", "x\n"), b = put(dir / "b", "a b c d\n");
+  const Outcome r =
+      run_program("/bin/sh", {"-c", "printf 'A B C D\\n' | " ATTUNE_PROGRAM " metric bleu --ref " + a + " --ref " + b +
+                                        " --tokenize none --smooth floor --lowercase --json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_EQ(j["score"], 100.0);
+  EXPECT_EQ(j["signature"], "nrefs:2|case:lc|eff:no|tok:none|smooth:floor[0.10]|version:attune." ATTUNE_VERSION);
+}
+
+TEST(Metric, Exact) {
+  const TempFolder dir;
+  const std::string ref = put(dir / "ref", "a\nb\nc\n"), hyp = put(dir / "hyp", "a\nb\nx");
+  const Outcome r = run_attune({"metric", "exact", "--ref", ref, hyp});
+  EXPECT_EQ(r.out, "exact match = 66.67 % (2 of 3 lines)\nnrefs:1|case:mixed|version:attune." ATTUNE_VERSION "\n");
+  EXPECT_EQ(Json::parse(run_attune({"metric", "exact", "--ref", ref, ref, "--json"}).out)["score"], 100.0);
+}
+
+TEST(Metric, Mistakes) {
+  const TempFolder dir;
+  const std::string one = put(dir / "one.de", "a\n"), two = put(dir / "two.de", "a\nb\n");
+  const struct {
+    std::vector<std::string> words;
+    int code;
+    std::string says;
+  } cases[] = {
+      {{"bleu", "--ref", one, two},
+       4,
+       two + " has 2 lines, " + one + " has 1\n  fix: a line must stand for a line: look for a lost one\n"},
+      {{"bleu", "--ref", two, one},
+       4,
+       one + " has 1 line, " + two + " has 2\n  fix: a line must stand for a line: look for a lost one\n"},
+      {{"blue", "--ref", one, one}, 2, "unknown metric 'blue'. Did you mean 'bleu'?\n"},
+      {{"xyzzy", "--ref", one, one}, 2, "unknown metric 'xyzzy'. Known: bleu, exact\n"},
+      {{"bleu", "--ref", one, one, "--tokenize", "13b"},
+       2,
+       "tokenize = '13b' is not known: 13a | none. Did you mean '13a'?\n"},
+      {{"exact", "--ref", one, one, "--smooth", "exp"},
+       2,
+       "exact compares whole lines: it has no smooth\n  fix: leave --smooth out\n"},
+      {{"bleu", "--ref", "-", "-"},
+       2,
+       "the standard input (-) can be read only once\n  fix: put one of the texts into a file\n"},
+      {{"bleu", "--ref", dir / "one.ed", one},
+       6,
+       "cannot read " + (dir / "one.ed") + ": No such file or directory\n  fix: did you mean " + one + "?\n"},
+      {{"bleu", one}, 2, "--ref is required\n  fix: see `attune metric --help`\n"},
+  };
+  for (const auto& c : cases) {
+    std::vector<std::string> words{"metric"};
+    words.insert(words.end(), c.words.begin(), c.words.end());
+    const Outcome r = run_attune(words);
+    EXPECT_EQ(r.code, c.code) << r.err;
+    EXPECT_EQ(r.err, "attune metric: " + c.says);
+    EXPECT_EQ(r.out, "");
+  }
+}
+
+TEST(Metric, AsALibrary) {
+  EXPECT_EQ(metric_names(), (std::vector<std::string>{"bleu", "exact"}));
+  EXPECT_EQ(measure("bleu", {"a b c d"}, {{"a b c d"}}).score, 100);
+  EXPECT_EQ(measure("exact", {"A"}, {{"a"}}, {.lowercase = true}).score, 100);
+}
+
+}  // namespace
+}  // namespace attune::test

@@ -1,0 +1,65 @@
+#include "data/prefetch.h"
+
+#include <chrono>
+#include <thread>
+
+#include "data/files.h"
+#include "data/random_corpus.h"
+
+namespace attune::test {
+namespace {
+
+TEST(Prefetch, GivesTheSameSequence) {
+  const Corpus c = random_corpus(300, 30);
+  const BatchOptions options{.tokens = 150, .seed = 5};
+  Batches plain(c, options);
+  const std::vector<Batch> all = take(plain, 120);
+  for (const int depth : {1, 2, 7}) {
+    Batches batches(c, options);
+    Prefetch prefetch(batches, depth);
+    for (size_t i = 0; i < all.size(); ++i) {
+      const Batch& b = prefetch.next();
+      if (i % 16 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));  // lets the thread run ahead
+      expect_equal(b, all[i]);
+    }
+  }
+}
+
+TEST(Prefetch, ResumesWhereTheLastUsedBatchEnded) {
+  const Corpus c = random_corpus(300, 30);
+  const BatchOptions options{.tokens = 150, .seed = 5};
+  Batches plain(c, options);
+  const std::vector<Batch> all = take(plain, 40);
+  for (size_t stop = 1; stop < 30; ++stop) {
+    Batches batches(c, options);
+    DataPosition at;
+    {
+      Prefetch prefetch(batches, 3);
+      for (size_t i = 0; i < stop; ++i) at = prefetch.next().next;
+    }
+    batches.seek(at);  // the thread was ahead
+    Prefetch prefetch(batches, 3);
+    for (size_t i = stop; i < stop + 5; ++i) expect_equal(prefetch.next(), all[i]);
+  }
+}
+
+TEST(Prefetch, CarriesExceptionsOverInTheirTurn) {
+  int64_t n = 0;
+  Prefetch prefetch([&](Batch& b) {
+    if (n == 5) throw Error(ErrorKind::data, "no more");
+    b.at.example = n++;
+  });
+  for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(prefetch.next().at.example, i);
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of([&] { prefetch.next(); }), "data: no more");
+}
+
+TEST(Prefetch, StopsCleanlyAtAnyMoment) {
+  for (int i = 0; i < 200; ++i) {
+    int made = 0;
+    Prefetch prefetch([&](Batch&) { ++made; }, 1 + i % 3);
+    for (int j = 0; j < i % 5; ++j) prefetch.next();
+  }
+}
+
+}  // namespace
+}  // namespace attune::test
