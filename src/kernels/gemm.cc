@@ -152,8 +152,9 @@ void panel_product(const Gemm& g, const LeftSide& a, Range rows, const Panel& b)
 void product(const Gemm& g, Range rows, Range cols) {
   PackSpace& space = pack_space();
   const bool one_row = rows.to - rows.from == 1 && g.packed && !g.a_transposed;
-  // Columns of a narrow transposed A are near each other as they are; those of a wide one would fill whole pages.
-  const bool pack_a = g.a_transposed && rows.to - rows.from > kNarrow;
+  // Columns of a narrow transposed A are near each other as they are; those of a wide one would fill whole pages, but
+  // meet too few columns of a narrow B to be worth packing.
+  const bool pack_a = g.a_transposed && g.a_stride > kNarrow && cols.to - cols.from > 128;
   // Blocks of one size: a small last one would read all of B for a few rows.
   const int64_t count = rows.to - rows.from, blocks = std::max<int64_t>(1, ceil_div(count, kBlockRows));
   const int64_t block_rows = std::max<int64_t>(kTileRows, ceil_div(ceil_div(count, blocks), kTileRows) * kTileRows);
@@ -199,10 +200,21 @@ void gemm(const Gemm& g, ThreadPool* pool) {
   const double work = 2.0 * static_cast<double>(g.m) * static_cast<double>(g.n) * static_cast<double>(g.k);
   if (workers == 1 || work < 2e6) return product(g, {0, g.m}, {0, g.n});
   const int64_t panels = ceil_div(g.n, kPanel);
-  // About four pieces a worker evens out a busy core; packing on the way makes many row cuts dear.
-  const int64_t want = 4 * workers;
-  const int64_t col_pieces = std::min<int64_t>(panels, want);
-  const int64_t row_pieces = std::min(ceil_div(g.m, 8 * kTileRows), ceil_div(g.packed ? want : workers, col_pieces));
+  // About four pieces a worker even out a busy core. Tall products are cut by rows, wide ones by columns: the longer
+  // side of a piece is what is read once. Where a side is packed on the way, cuts across it pack it again: those are
+  // few.
+  const int64_t want = 4 * workers, most_rows = ceil_div(g.m, 8 * kTileRows);
+  int64_t row_pieces, col_pieces;
+  if (g.a_transposed) {
+    col_pieces = std::min<int64_t>(want, std::max<int64_t>(1, g.n / kBlockCols));
+    row_pieces = std::min(most_rows, ceil_div(2 * workers, col_pieces));
+  } else if (g.packed && g.m >= g.n) {
+    row_pieces = std::min(most_rows, want);
+    col_pieces = std::min(panels, ceil_div(want, row_pieces));
+  } else {
+    col_pieces = std::min(panels, want);
+    row_pieces = std::min(most_rows, ceil_div(g.packed ? want : workers, col_pieces));
+  }
   const int64_t cols_each = ceil_div(panels, col_pieces) * kPanel;
   const int64_t rows_each = ceil_div(ceil_div(g.m, row_pieces), kTileRows) * kTileRows;
   const int64_t nc = ceil_div(g.n, cols_each), nr = ceil_div(g.m, rows_each);
