@@ -104,13 +104,20 @@ struct Range {
   int64_t from, to;
 };
 
-/// How the kernel reads A: element (i, p) at data[i * stride + p], or transposed data[p * stride + i]; six rows of a
-/// packed one lie `group` apart.
+/// How the kernel reads A: element (i, p) at data[i * stride + p], or transposed data[p * stride + i]. A packed one is
+/// transposed in groups of six rows, [group][p][6].
 struct LeftSide {
   const float* data;
-  int64_t stride, group;
-  bool transposed;
+  int64_t stride;
+  bool transposed, packed;
+  const float* row(int64_t i, int64_t depth) const { return data + i * (packed ? depth : transposed ? 1 : stride); }
 };
+
+/// How many rows the next tile takes: six, but a last one or two alone would not keep the machine busy.
+HWY_INLINE int tile_rows(int64_t left, bool packed) {
+  if (packed || left <= kTileRows || left > kTileRows + 3) return static_cast<int>(std::min<int64_t>(kTileRows, left));
+  return static_cast<int>((left + 1) / 2);
+}
 
 /// A panel of B, and what to fetch from memory meanwhile.
 struct Panel {
@@ -128,10 +135,10 @@ void panel_product(const Gemm& g, const LeftSide& a, Range rows, const Panel& b)
   const TileFn full = tile_of(kTileRows);
   float edge[kTileRows * kPanel];
   int64_t fetched = 0;
-  for (int64_t i = rows.from; i < rows.to; i += kTileRows) {
-    const int r = static_cast<int>(std::min<int64_t>(kTileRows, rows.to - i));
-    const TileFn tile = r == kTileRows ? full : tile_of(r);
-    const float* ai = a.data + (i - rows.from) / kTileRows * a.group;
+  for (int64_t i = rows.from, r = 0; i < rows.to; i += r) {
+    r = tile_rows(rows.to - i, a.packed);
+    const TileFn tile = r == kTileRows ? full : tile_of(static_cast<int>(r));
+    const float* ai = a.row(i - rows.from, b.depth);
     float* c = g.c + i * g.c_stride + b.column;
     // A slice of the next panel moves towards L2 with every tile.
     for (int64_t end = b.next ? std::min(fetched + kFetch, b.depth * kPanel) : 0; fetched < end; fetched += 16)
@@ -172,11 +179,11 @@ void product(const Gemm& g, Range rows, Range cols) {
       };
       for (int64_t i = rows.from; i < rows.to; i += block_rows) {
         const Range block{i, std::min(rows.to, i + block_rows)};
-        LeftSide a{g.a + i * g.a_stride + p, g.a_stride, kTileRows * g.a_stride, false};
-        if (g.a_transposed) a = {g.a + p * g.a_stride + i, g.a_stride, kTileRows, true};
+        LeftSide a{g.a + i * g.a_stride + p, g.a_stride, false, false};
+        if (g.a_transposed) a = {g.a + p * g.a_stride + i, g.a_stride, true, false};
         if (pack_a) {
           pack_rows(a.data, g.a_stride, depth, block.to - block.from, space.a.get());
-          a = {space.a.get(), kTileRows, kTileRows * depth, true};
+          a = {space.a.get(), kTileRows, true, true};
         }
         int64_t j = jc;
         if (one_row)
