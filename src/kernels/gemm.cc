@@ -159,9 +159,9 @@ void panel_product(const Gemm& g, const LeftSide& a, Range rows, const Panel& b)
 void product(const Gemm& g, Range rows, Range cols) {
   PackSpace& space = pack_space();
   const bool one_row = rows.to - rows.from == 1 && g.packed && !g.a_transposed;
-  // Columns of a narrow transposed A are near each other as they are; those of a wide one would fill whole pages, but
-  // meet too few columns of a narrow B to be worth packing.
-  const bool pack_a = g.a_transposed && g.a_stride > kNarrow && cols.to - cols.from > 128;
+  // A transposed A is packed where it is read often, once for each panel, or where its columns would fill whole pages.
+  // Wide panels read it seldom: a narrow A is near enough as it is, and a narrow B meets it too few times.
+  const bool pack_a = g.a_transposed && (kPanel < 64 || (g.a_stride > kNarrow && cols.to - cols.from > 128));
   // Blocks of one size: a small last one would read all of B for a few rows.
   const int64_t count = rows.to - rows.from, blocks = std::max<int64_t>(1, ceil_div(count, kBlockRows));
   const int64_t block_rows = std::max<int64_t>(kTileRows, ceil_div(ceil_div(count, blocks), kTileRows) * kTileRows);
