@@ -38,7 +38,7 @@ struct Round {
 
 class Loader {
  public:
-  Loader(PairReader& reader, const DataOptions& options, const Encoders& encoders, const OnPair& on_pair)
+  Loader(PairReader& reader, const DataSettings& options, const Encoders& encoders, const OnPair& on_pair)
       : reader_(reader), options_(options), encoders_(encoders), on_pair_(on_pair), encoded_(kRound) {}
 
   void load(ThreadPool* pool, Corpus& corpus) {
@@ -94,7 +94,7 @@ class Loader {
   }
 
   PairReader& reader_;
-  const DataOptions& options_;
+  const DataSettings& options_;
   const Encoders& encoders_;
   const OnPair& on_pair_;
   std::vector<Corpus> encoded_;  // a small one per block
@@ -124,7 +124,7 @@ void Sentences::erase(const std::vector<bool>& marked) {
   start.resize(kept + 1);
 }
 
-LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataOptions& options,
+LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
   PairReader reader(files, options, key);
   LoadedCorpus out;

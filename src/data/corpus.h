@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
-#include "data/data_options.h"
+#include "data/data_files.h"
 #include "data/pairs.h"
 
 namespace attune {
@@ -56,7 +56,7 @@ using OnPair = std::function<void(std::string_view source, std::string_view targ
 
 /// Reads and encodes a corpus; the result does not depend on the pool. `key` is what the recipe calls `files`
 /// ("data.train"). ErrorKind::data when no pair is left.
-LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataOptions& options,
+LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair = {});
 
 }  // namespace attune

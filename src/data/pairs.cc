@@ -27,7 +27,7 @@ std::vector<std::string> PairReport::sentences(Overlong overlong_is) const {
   return out;
 }
 
-PairReader::PairReader(const std::vector<std::string>& files, const DataOptions& options, const std::string& key)
+PairReader::PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key)
     : files_(pair_files(files, options.format, key)), format_(options.format), truncate_(options.truncate) {
   if (std::count(files.begin(), files.end(), "-") > 1)
     fail(ErrorKind::data, "{}: the standard input (-) can be read only once\n  fix: put one side into a file", key);
@@ -44,7 +44,7 @@ bool PairReader::next(TextPair& pair) {
       if (open_ + 1 == static_cast<int32_t>(files_.size())) return false;
       const auto& [source, target] = files_[static_cast<size_t>(++open_)];
       source_ = std::make_unique<LineReader>(source);
-      if (format_ == TextFormat::lines) target_ = std::make_unique<LineReader>(target);
+      if (format_ == DataFormat::lines) target_ = std::make_unique<LineReader>(target);
     }
     if (!next_of_files(pair)) {
       source_.reset();
@@ -65,7 +65,7 @@ bool PairReader::next(TextPair& pair) {
 }
 
 bool PairReader::next_of_files(TextPair& pair) {
-  if (format_ == TextFormat::tsv) {
+  if (format_ == DataFormat::tsv) {
     std::string_view line;
     if (!source_->next(line)) return false;
     pair.place = {open_, source_->line()};

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/content_hash.h"
-#include "data/data_options.h"
+#include "data/data_files.h"
 #include "data/line_reader.h"
 
 namespace attune {
@@ -47,7 +47,7 @@ struct TextPair {
 class PairReader {
  public:
   /// `files` and `key` as pair_files takes them.
-  PairReader(const std::vector<std::string>& files, const DataOptions& options, const std::string& key);
+  PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key);
 
   /// False after the last one. ErrorKind::data when the sides differ in length (unless `truncate`) or a line has not
   /// two columns.
@@ -66,7 +66,7 @@ class PairReader {
   void split_columns(std::string_view line, TextPair& pair) const;
 
   std::vector<std::array<std::string, 2>> files_;
-  TextFormat format_;
+  DataFormat format_;
   bool truncate_;
   int32_t open_ = -1;  // which of files_
   std::unique_ptr<LineReader> source_, target_;

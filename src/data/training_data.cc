@@ -63,7 +63,8 @@ class HoldOut {
 
 }  // namespace
 
-TrainingData read_training_data(const DataOptions& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool) {
+TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed,
+                                ThreadPool* pool) {
   TrainingData data;
   HoldOut hold_out(seed);
   const bool hold = options.valid.empty();

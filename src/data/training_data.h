@@ -19,6 +19,6 @@ struct TrainingData {
 /// Reads train and valid. Without valid files, 2 % of the different pairs of train (at least 1, at most 1,000) are held
 /// out: which ones depends on the seed and their text alone, and every copy of them leaves the training. A corpus
 /// of a single different pair holds out none.
-TrainingData read_training_data(const DataOptions& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool);
+TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool);
 
 }  // namespace attune

@@ -45,7 +45,7 @@ struct DataSettings {
     v("encoding", encoding, "how letters are written", one_of({"utf-8"}));
     v("lowercase", lowercase, "turn all letters into small ones");
     v("languages", languages, "names of the sides; none: from the file endings");
-    v("max_length", max_length, "the most tokens a side may have, end mark counted", between(2, 1e6));
+    v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));
     v("overlong", overlong, "what to do with longer ones; counted and reported", one_of({"error", "skip", "crop"}));
     v("truncate", truncate, "when files differ in length, use the lines that all have");
   }

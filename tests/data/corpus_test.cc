@@ -30,7 +30,7 @@ TEST(Corpus, HoldsWhatTheFilesSayForAnyNumberOfThreads) {
 TEST(Corpus, OverlongIsSkippedCroppedOrAnError) {
   const TempFolder dir;
   const std::string en = put(dir / "a.en", "1\n1 2 3 4\n5\n"), de = put(dir / "a.de", "1 2 3\n1\n5 6 7 8 9\n");
-  DataOptions o;
+  DataSettings o;
   o.max_length = 3;
   LoadedCorpus c = read_corpus({en, de}, "data.train", o, kNumbers, nullptr);
   EXPECT_EQ(c.corpus.size(), 1);

@@ -28,8 +28,8 @@ TEST(Pairs, LinesOfBothSides) {
 
 TEST(Pairs, TwoColumns) {
   const TempFolder dir;
-  DataOptions options;
-  options.format = TextFormat::tsv;
+  DataSettings options;
+  options.format = DataFormat::tsv;
   PairReader reader({put(dir / "a.tsv", "one\teins\n\n\tnur\ntwo words\tzwei Worte\n")}, options, "data.train");
   EXPECT_EQ(pairs_of(reader), (Strings{"one|eins@1", "two words|zwei Worte@4"}));
   EXPECT_EQ(reader.report().empty.count, 2);
@@ -59,7 +59,7 @@ TEST(Pairs, ReportSpeaks) {
 
 TEST(Pairs, TruncateTakesTheShorterSide) {
   const TempFolder dir;
-  DataOptions options;
+  DataSettings options;
   options.truncate = true;
   PairReader reader({put(dir / "a.en", "1\n2\n3\n4\n"), put(dir / "a.de", "1\n2\n"), put(dir / "b.en", "5\n"),
                      put(dir / "b.de", "5\n6\n")},
@@ -95,38 +95,38 @@ TEST(Pairs, Messages) {
   const std::string three = put(dir / "three.tsv", "a\tb\na\tb\tc\n"), none = put(dir / "none.tsv", "a b\n");
   const struct {
     Strings files;
-    TextFormat format;
+    DataFormat format;
     std::string says;
   } cases[] = {
       {{en, de},
-       TextFormat::lines,
+       DataFormat::lines,
        "data: corpora differ in length: " + en + " has 1,234 lines, " + de +
            " has 1,233\n  fix: look for a lost last line, or set data.truncate = true"},
       {{one, de},
-       TextFormat::lines,
+       DataFormat::lines,
        "data: corpora differ in length: " + one + " has 1 line, " + de +
            " has 1,233\n  fix: look for a lost last line, or set data.truncate = true"},
-      {{}, TextFormat::lines, "recipe: data.train names no files\n  fix: data.train = [\"train.en\", \"train.de\"]"},
+      {{}, DataFormat::lines, "recipe: data.train names no files\n  fix: data.train = [\"train.en\", \"train.de\"]"},
       {{en, de, en},
-       TextFormat::lines,
+       DataFormat::lines,
        "recipe: data.train names 3 files: " + en +
            " has no other side\n  fix: name source, target, source, target ...; or set data.format = \"tsv\" for files "
            "of two columns"},
       {{three},
-       TextFormat::tsv,
+       DataFormat::tsv,
        "data: " + three + ":2: 3 columns, wanted 2: source, tab, target\n  fix: keep two columns by cut -f1,2"},
       {{none},
-       TextFormat::tsv,
+       DataFormat::tsv,
        "data: " + none +
            ":1: 1 column, wanted 2: source, tab, target\n"
            "  fix: look at that line, or set data.format = \"lines\" for a file per side"},
       {{"-", "-"},
-       TextFormat::lines,
+       DataFormat::lines,
        "data: data.train: the standard input (-) can be read only once\n  fix: put one side into a file"},
   };
   for (const auto& c : cases)
     EXPECT_EQ(error_of([&] {
-                DataOptions options;
+                DataSettings options;
                 options.format = c.format;
                 PairReader reader(c.files, options, "data.train");
                 pairs_of(reader);
@@ -134,8 +134,8 @@ TEST(Pairs, Messages) {
               c.says);
 }
 
-TEST(DataOptions, FieldsAndLanguages) {
-  DataOptions o;
+TEST(DataSettings, FieldsAndLanguages) {
+  DataSettings o;
   set_field(o, "train", std::string_view("corpus/train.en.gz,corpus/train.de.gz"));
   set_field(o, "overlong", std::string_view("crop"));
   EXPECT_EQ(o.overlong, Overlong::crop);

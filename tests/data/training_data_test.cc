@@ -10,8 +10,8 @@
 namespace attune::test {
 namespace {
 
-DataOptions trains_on(const Strings& train, const Strings& valid = {}) {
-  DataOptions o;
+DataSettings trains_on(const Strings& train, const Strings& valid = {}) {
+  DataSettings o;
   o.train = train;
   o.valid = valid;
   return o;

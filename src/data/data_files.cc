@@ -1,4 +1,4 @@
-#include "data/data_options.h"
+#include "data/data_files.h"
 
 #include <algorithm>
 #include <cctype>
@@ -9,11 +9,11 @@
 
 namespace attune {
 
-std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, TextFormat format,
+std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key) {
   std::vector<std::array<std::string, 2>> pairs;
   if (files.empty()) fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [\"train.en\", \"train.de\"]", key, key);
-  if (format == TextFormat::tsv) {
+  if (format == DataFormat::tsv) {
     for (const std::string& f : files) pairs.push_back({f, f});
     return pairs;
   }
@@ -41,13 +41,13 @@ std::string ending_of(const std::string& file) {
 
 }  // namespace
 
-std::array<std::string, 2> languages_of(const DataOptions& options) {
+std::array<std::string, 2> languages_of(const DataSettings& options) {
   const auto& names = options.languages;
   if (!names.empty() && names.size() != 2)
     fail(ErrorKind::recipe, "data.languages has {} names, wanted 2\n  fix: data.languages = [\"en\", \"de\"]",
          names.size());
   if (!names.empty()) return {names[0], names[1]};
-  if (options.format == TextFormat::lines && options.train.size() >= 2) {
+  if (options.format == DataFormat::lines && options.train.size() >= 2) {
     const std::string source = ending_of(options.train[0]), target = ending_of(options.train[1]);
     if (!source.empty() && !target.empty() && source != target) return {source, target};
   }
