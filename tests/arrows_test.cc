@@ -32,7 +32,7 @@ std::map<std::string, Names> allowed_arrows() {
       {"tensor", base},
       {"kernels", tensor},
       {"autograd", kernels},
-      {"recipe", base},
+      {"recipe", base + Names{"text"}},
       {"checkpoint", autograd},
       {"data", tensor + outside + recipe},
       {"model", autograd + recipe},

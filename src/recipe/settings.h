@@ -7,14 +7,13 @@
 
 #include "base/fields.h"
 #include "recipe/units.h"
+#include "text/tokenizer_options.h"
 
 namespace attune {
 
 enum class Task { translate, language, classify, tag };
 enum class DataFormat { lines, tsv, csv, conll };
 enum class Overlong { error, skip, crop };
-enum class TokenizerKind { bpe, unigram, wordpiece, byte, character, word };
-enum class Normalize { nfkc, none };
 enum class ModelShape { encoder_decoder, encoder, decoder };
 enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
@@ -48,21 +47,6 @@ struct DataSettings {
     v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));
     v("overlong", overlong, "what to do with longer ones; counted and reported", one_of({"error", "skip", "crop"}));
     v("truncate", truncate, "when files differ in length, use the lines that all have");
-  }
-};
-
-struct TokenizerSettings {
-  TokenizerKind kind = TokenizerKind::bpe;
-  int64_t size = 8000;
-  bool joint = true;
-  Normalize normalize = Normalize::nfkc;
-
-  template <class V>
-  void fields(V& v) {
-    v("kind", kind, "what a token is", one_of({"bpe", "unigram", "wordpiece", "byte", "char", "word"}));
-    v("size", size, "entries of the vocabulary, at most; byte and char have as many as they need", between(8, 1e6));
-    v("joint", joint, "one vocabulary for both sides; tie = \"all\" needs it");
-    v("normalize", normalize, "Unicode form that text is brought to first", one_of({"nfkc", "none"}));
   }
 };
 
@@ -171,7 +155,7 @@ struct TrainOptions {
 struct Recipe {
   Task task = Task::translate;
   DataSettings data;
-  TokenizerSettings tokenizer;
+  text::TokenizerOptions tokenizer;
   ModelOptions model;
   TrainOptions train;
 

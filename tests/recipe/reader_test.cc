@@ -157,7 +157,7 @@ TEST(RecipeReader, TheFirstMistakeInTheFileCounts) {
 TEST(RecipeReader, SettingsGoOnTop) {
   EXPECT_EQ(with("train.stop=8000u").train.stop.count, 8000);
   EXPECT_EQ(with(" model.norm = pre ").model.norm, NormPlace::pre);
-  EXPECT_EQ(with("tokenizer.kind=\"char\"").tokenizer.kind, TokenizerKind::character);
+  EXPECT_EQ(with("tokenizer.kind=\"char\"").tokenizer.kind, text::TokenizerKind::character);
   EXPECT_EQ(with("data.train=[\"a\", \"b=c\"]").data.train, (std::vector<std::string>{"a", "b=c"}));
   EXPECT_EQ(with("model.dropout=0").model.dropout, 0);
   EXPECT_EQ(with("data.lowercase=true").data.lowercase, true);

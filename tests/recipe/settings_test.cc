@@ -11,7 +11,6 @@
 namespace attune {
 namespace {
 
-
 Recipe complete() {
   Recipe r;
   r.data.train = {"a.en", "a.de"};
