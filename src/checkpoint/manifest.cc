@@ -10,11 +10,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
-
-#define XXH_INLINE_ALL  // no library to link
-#include <xxhash.h>
 
 namespace attune {
 
@@ -27,7 +25,7 @@ constexpr int kFormat = 1;
 constexpr int64_t kLargestManifest = 4 << 20;
 constexpr const char* kFix = "\n  fix: copy the folder again, or use another checkpoint";
 
-std::string hash_text(XXH128_hash_t hash) { return fmt::format("xxh3:{:016x}{:016x}", hash.high64, hash.low64); }
+std::string hash_text(const ContentHash& hash) { return "xxh3:" + hash.hex(); }
 
 [[noreturn]] void fail_manifest(const std::string& folder, const std::string& what) {
   fail(ErrorKind::model, "{}/{}: {}{}", folder, kManifestName, what, kFix);
@@ -58,7 +56,11 @@ Manifest parse(const std::string& text, const std::string& folder) {
 
 }  // namespace
 
-std::string hash_of(std::string_view bytes) { return hash_text(XXH3_128bits(bytes.data(), bytes.size())); }
+std::string hash_of(std::string_view bytes) {
+  ContentHash hash;
+  hash.add(bytes);
+  return hash_text(hash);
+}
 
 ManifestEntry describe_file(const std::string& folder, const std::string& name) {
   const std::string path = folder + "/" + name;
@@ -68,18 +70,16 @@ ManifestEntry describe_file(const std::string& folder, const std::string& name) 
   errno = 0;
   std::ifstream in(path, std::ios::binary);
   if (!in) cannot(errno ? errno : EIO);
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(), XXH3_freeState);
-  if (!state) throw std::bad_alloc();
-  XXH3_128bits_reset(state.get());
+  ContentHash hash;
   std::vector<char> buffer(1 << 20);
   ManifestEntry entry{name, 0, ""};
   while (in) {
     in.read(buffer.data(), static_cast<std::streamsize>(buffer.size()));
     if (in.bad()) cannot(EIO);
-    XXH3_128bits_update(state.get(), buffer.data(), static_cast<size_t>(in.gcount()));
+    hash.add({buffer.data(), static_cast<size_t>(in.gcount())});
     entry.bytes += in.gcount();
   }
-  entry.hash = hash_text(XXH3_128bits_digest(state.get()));
+  entry.hash = hash_text(hash);
   return entry;
 }
 

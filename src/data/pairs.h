@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "data/content_hash.h"
+#include "base/hash.h"
 #include "data/data_files.h"
 #include "data/line_reader.h"
 

@@ -21,7 +21,7 @@ class HoldOut {
 
   void see(std::string_view source, std::string_view target) {
     joined_.assign(source).append("\n").append(target);
-    const uint64_t h = hash_of(joined_, seed_);
+    const uint64_t h = hash64(joined_, seed_);
     hashes_.push_back(h);
     if (candidates_.size() == kMostHeldOut && h >= candidates_.rbegin()->first) return;
     candidates_.try_emplace(h, source, target);

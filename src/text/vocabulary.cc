@@ -1,12 +1,10 @@
 #include "text/vocabulary.h"
 
-#define XXH_INLINE_ALL  // as a header: nothing to link
-#include <xxhash.h>
-
 #include <algorithm>
 #include <charconv>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "text/utf8.h"
 
@@ -112,8 +110,7 @@ Vocabulary::Vocabulary(TokenizerKind kind, bool lowercase, std::vector<std::stri
           fail(ErrorKind::model, "{}: piece '{}' holds '{}', which is no piece itself{}", i + 1 + kHeaderLines,
                pieces_[i], letter, kFix);
       }
-  const std::string text = body();
-  hash_ = XXH3_64bits(text.data(), text.size());
+  hash_ = hash64(body());
 }
 
 std::string Vocabulary::body() const {

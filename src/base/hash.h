@@ -1,4 +1,4 @@
-// A fingerprint of text: tells whether a corpus is still the one a run began with. XXH3, 128 bits; not for secrets.
+// Fingerprints of content: is a corpus, a vocabulary, a file of a model still what it was? XXH3; not for secrets.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,6 +7,7 @@
 
 namespace attune {
 
+/// 128 bits of content that comes in pieces.
 class ContentHash {
  public:
   ContentHash();
@@ -24,6 +25,6 @@ class ContentHash {
 };
 
 /// 64 bits of a piece of text; another seed gives another function.
-uint64_t hash_of(std::string_view bytes, uint64_t seed = 0);
+uint64_t hash64(std::string_view bytes, uint64_t seed = 0);
 
 }  // namespace attune

@@ -1,4 +1,4 @@
-#include "data/content_hash.h"
+#include "base/hash.h"
 
 #include <fmt/core.h>
 
@@ -23,7 +23,7 @@ std::string ContentHash::hex() const {
   return fmt::format("{:016x}{:016x}", h.high64, h.low64);
 }
 
-uint64_t hash_of(std::string_view bytes, uint64_t seed) {
+uint64_t hash64(std::string_view bytes, uint64_t seed) {
   return XXH3_64bits_withSeed(bytes.data(), bytes.size(), seed);
 }
 
