@@ -86,7 +86,7 @@ void add_demo(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "demo", "train a small attention network, watch it learn",
                                   "  attune demo\n"
                                   "  attune demo --steps 100 --seed 7 --json");
-  command->group("First steps");
+  command->group("See it work");
   command->add_option("--steps", options->steps, "updates (default: 400)")
       ->type_name("N")
       ->check(CLI::Range(1, 100000));

@@ -51,7 +51,7 @@ void add_info(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "info", "what can be chosen: the keys of recipes",
                                   "  attune info recipe\n"
                                   "  attune info recipe --json | jq -r .key");
-  command->group("Help");
+  command->group("Recipes");
   command->add_option("what", options->what, "recipe: every key with its default, range and meaning")
       ->type_name("WHAT")
       ->required();
