@@ -7,9 +7,43 @@
 namespace attune {
 
 int Parameters::add(std::string name, const Shape& shape, bool packed) {
+  const int i = add_entry(name, shape, packed);
+  add_name(std::move(name), shape, offset(i));
+  return i;
+}
+
+int Parameters::add_joined(const std::vector<ParameterPart>& parts, int64_t columns, bool packed) {
+  check(!parts.empty(), "parameters", "nothing to join");
+  int64_t rows = 0;
+  std::string name;
+  for (const ParameterPart& p : parts) {
+    rows += p.rows;
+    name += (name.empty() ? "" : " + ") + p.name;
+  }
+  const auto shape = [&](int64_t n) { return columns > 0 ? Shape{n, columns} : Shape{n}; };
+  const int i = add_entry(name, shape(rows), packed);
+  int64_t at = offset(i);
+  for (const ParameterPart& p : parts) {
+    add_name(p.name, shape(p.rows), at);
+    at += shape(p.rows).size();
+  }
+  return i;
+}
+
+void Parameters::add_name(std::string name, const Shape& shape, int64_t offset) {
+  for (const NamedParameter& n : named_) check(n.name != name, "parameters", "two are named '{}'", name);
+  named_.push_back({std::move(name), shape, offset});
+}
+
+int64_t Parameters::numbers() const {
+  int64_t n = 0;
+  for (const Entry& e : entries_) n += e.shape.size();
+  return n;
+}
+
+int Parameters::add_entry(std::string name, const Shape& shape, bool packed) {
   check(data_.size() == 0, "parameters", "'{}' comes after allocate()", name);
   check(!packed || shape.rank() == 2, "parameters", "'{}' is {}: only a matrix can be packed", name, shape.text());
-  for (const Entry& e : entries_) check(e.name != name, "parameters", "two are named '{}'", name);
   int64_t offset = 0;
   if (!entries_.empty()) {
     const Entry& last = entries_.back();

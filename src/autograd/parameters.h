@@ -13,16 +13,36 @@ namespace attune {
 
 class Gradients;
 
+/// A run of whole rows of a parameter under a name of its own.
+struct ParameterPart {
+  std::string name;
+  int64_t rows = 0;
+};
+
+/// How a parameter is known outside: what files hold.
+struct NamedParameter {
+  std::string name;
+  Shape shape;
+  int64_t offset = 0;  // in the flat block
+};
+
 class Parameters {
  public:
   /// Names a parameter; all are added before allocate(). `packed` keeps panels of a weight matrix ready for linear().
   int add(std::string name, const Shape& shape, bool packed = false);
+  /// The same for one that is a single matrix (or vector) in memory and several outside, one above the other: query,
+  /// key and value of a layer, computed in one product. Without columns they are vectors.
+  int add_joined(const std::vector<ParameterPart>& parts, int64_t columns, bool packed = false);
   /// Makes the flat block, filled with zeros.
   void allocate();
 
   int count() const { return static_cast<int>(entries_.size()); }
   const std::string& name(int i) const { return entries_[static_cast<size_t>(i)].name; }
   Tensor value(int i) const;
+  /// Every parameter as files name it, in the order they were added.
+  const std::vector<NamedParameter>& named() const { return named_; }
+  /// How many numbers there are in all.
+  int64_t numbers() const;
   /// The flat block; each parameter begins at a multiple of 16, with zeros between.
   float* data() const { return data_.data(); }
   int64_t size() const { return data_.size(); }
@@ -42,7 +62,10 @@ class Parameters {
     Aligned<float> panels, panels_transposed;
     PackedMatrix matrix, matrix_transposed;
   };
+  int add_entry(std::string name, const Shape& shape, bool packed);
+  void add_name(std::string name, const Shape& shape, int64_t offset);
   std::vector<Entry> entries_;
+  std::vector<NamedParameter> named_;
   Aligned<float> data_;
 };
 

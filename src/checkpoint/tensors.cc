@@ -57,11 +57,9 @@ void check_same(const SafetensorsFile& file, const StoredTensors& wanted) {
 
 StoredTensors tensors_of(const Parameters& parameters, float* data, const std::string& suffix) {
   StoredTensors tensors;
-  for (int i = 0; i < parameters.count(); ++i) {
-    const Shape shape = parameters.value(i).shape;
-    StoredTensor t{
-        parameters.name(i) + suffix, Stored::f32, {}, (data ? data : parameters.data()) + parameters.offset(i)};
-    for (int d = 0; d < shape.rank(); ++d) t.dims.push_back(shape[d]);
+  for (const NamedParameter& p : parameters.named()) {
+    StoredTensor t{p.name + suffix, Stored::f32, {}, (data ? data : parameters.data()) + p.offset};
+    for (int d = 0; d < p.shape.rank(); ++d) t.dims.push_back(p.shape[d]);
     tensors.push_back(std::move(t));
   }
   return tensors;

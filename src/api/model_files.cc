@@ -1,0 +1,22 @@
+#include "api/model_files.h"
+
+#include "checkpoint/model_folder.h"
+
+namespace attune {
+
+Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+  // One position more than the longest side has tokens: its mark.
+  return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + 1};
+}
+
+OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
+  open_model(dir);
+  OpenedModel m;
+  m.recipe = load_recipe(dir + "/" + kRecipeName);
+  m.tokenizers = Tokenizers::load(dir + "/" + kTokenizerName);
+  m.model = std::make_unique<Transformer>(m.recipe.model, vocabularies_of(m.recipe, m.tokenizers));
+  load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
+  return m;
+}
+
+}  // namespace attune

@@ -1,0 +1,83 @@
+#include "data/tokenizers.h"
+
+#include <filesystem>
+
+#include "data/pairs.h"
+#include "text/trainer.h"
+
+namespace attune {
+
+namespace {
+
+constexpr const char *kSource = "source", *kTarget = "target";
+
+/// The lines of the training files: all of one side, then, where both are wanted, all of the other.
+class SideLines {
+ public:
+  SideLines(const DataSettings& data, std::vector<int> sides) : data_(data), sides_(std::move(sides)) {}
+  bool next(std::string& line) {
+    TextPair pair;
+    while (at_ < sides_.size()) {
+      if (!reader_) reader_ = std::make_unique<PairReader>(data_.train, data_, "data.train");
+      if (reader_->next(pair)) {
+        line = sides_[at_] == 0 ? pair.source : pair.target;
+        return true;
+      }
+      reader_.reset();
+      ++at_;
+    }
+    return false;
+  }
+
+ private:
+  const DataSettings& data_;
+  std::vector<int> sides_;
+  size_t at_ = 0;
+  std::unique_ptr<PairReader> reader_;
+};
+
+}  // namespace
+
+void Tokenizers::save(const std::string& folder) const {
+  if (joint()) return source->save(folder);
+  source->save(folder + "/" + kSource);
+  target->save(folder + "/" + kTarget);
+}
+
+Tokenizers Tokenizers::load(const std::string& folder) {
+  const auto read = [](const std::string& from) {
+    return std::make_shared<const text::Tokenizer>(text::Tokenizer::load(from));
+  };
+  if (std::filesystem::is_directory(folder + "/" + kSource))
+    return {read(folder + "/" + kSource), read(folder + "/" + kTarget)};
+  const auto one = read(folder);
+  return {one, one};
+}
+
+Encoders Tokenizers::encoders() const {
+  const auto encode = [](std::shared_ptr<const text::Tokenizer> t) {
+    return [t](std::string_view line) { return t->encode(line); };
+  };
+  return {encode(source), encode(target)};
+}
+
+Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options) {
+  text::TokenizerOptions own = options;
+  own.lowercase |= data.lowercase;
+  Tokenizers both;
+  const auto learn = [&](std::vector<int> sides) {
+    SideLines lines(data, std::move(sides));
+    text::TrainedTokenizer t = text::train_tokenizer([&](std::string& line) { return lines.next(line); }, own);
+    if (!t.note.empty()) both.notes.push_back(t.note);
+    return std::make_shared<const text::Tokenizer>(std::move(t.tokenizer));
+  };
+  if (options.joint) {
+    both.source = both.target = learn({0, 1});
+  } else {
+    both.source = learn({0});
+    both.target = learn({1});
+  }
+  return both;
+}
+
+}  // namespace attune

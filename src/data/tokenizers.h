@@ -1,0 +1,28 @@
+// The tokenizers of a model's two sides: one vocabulary for both, or one each. Kept in the folder `tokenizer/` of a
+// model: vocabulary.txt, or source/vocabulary.txt and target/vocabulary.txt.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "data/corpus.h"
+#include "recipe/settings.h"
+#include "text/tokenizer.h"
+
+namespace attune {
+
+struct Tokenizers {
+  std::shared_ptr<const text::Tokenizer> source, target;  // the same one when joint
+  std::vector<std::string> notes = {};                    // what training them had to say
+
+  bool joint() const { return source == target; }
+  void save(const std::string& folder) const;
+  static Tokenizers load(const std::string& folder);
+  /// Text to ids, for reading a corpus. What it returns outlives the Tokenizers.
+  Encoders encoders() const;
+};
+
+/// Learns them from the training files.
+Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options);
+
+}  // namespace attune

@@ -1,0 +1,68 @@
+// The residual connection around every sublayer, followed by layer normalisation as published (Vaswani et al. 2017,
+// section 3.1: LayerNorm(x + Sublayer(x))), or with the norm before the sublayer (Xiong et al. 2020: x +
+// Sublayer(LayerNorm(x))), which trains deep models without warm-up.
+#pragma once
+#include "autograd/residual_norm.h"
+#include "model/blueprint.h"
+#include "model/pass.h"
+#include "recipe/settings.h"
+
+namespace attune {
+
+struct LayerNorm {
+  LayerNorm(const Blueprint& b, int64_t d)
+      : weight(b.vector("weight", d, Init::ones())), bias(b.vector("bias", d, Init::zeros())) {}
+  NormWeights operator()(const Pass& pass) const { return {pass[weight], pass[bias]}; }
+
+  int weight, bias;
+};
+
+/// What belongs to the residual connection of one sublayer.
+struct Residual {
+  Residual(const Blueprint& b, const ModelOptions& o)
+      : norm(b.at("norm"), o.d_model), place(o.norm), rate(static_cast<float>(o.dropout)), site(b.site()) {}
+
+  LayerNorm norm;
+  NormPlace place;
+  float rate;
+  uint64_t site;
+};
+
+/// The stream of rows that runs through all sublayers. Sum, dropout and norm are one operation either way: a pre-norm
+/// stream leaves the sum to the norm of the next sublayer.
+class Stream {
+ public:
+  explicit Stream(Var x) : x_(std::move(x)) {}
+
+  /// What the sublayer reads.
+  Var enter(const Pass& pass, const Residual& r) {
+    if (r.place == NormPlace::post) return x_;
+    return settle(pass, r.norm);
+  }
+  /// Adds what the sublayer made of it.
+  void leave(const Pass& pass, const Residual& r, Var sublayer) {
+    const Dropout dropout = pass.ctx.dropout(r.rate, r.site);
+    if (r.place == NormPlace::post) {
+      x_ = residual_norm(pass.ctx, x_, sublayer, r.norm(pass), dropout).y;
+    } else {
+      pending_ = std::move(sublayer);
+      dropout_ = dropout;
+    }
+  }
+  /// The stream's end; a pre-norm one has a norm there.
+  Var finish(const Pass& pass, const LayerNorm* norm) { return norm ? settle(pass, *norm) : x_; }
+
+ private:
+  Var settle(const Pass& pass, const LayerNorm& norm) {
+    ResidualNorm both = residual_norm(pass.ctx, x_, pending_, norm(pass), dropout_);
+    x_ = std::move(both.sum);
+    pending_ = {};
+    dropout_ = {};
+    return std::move(both.y);
+  }
+
+  Var x_, pending_;
+  Dropout dropout_;
+};
+
+}  // namespace attune

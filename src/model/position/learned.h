@@ -1,0 +1,28 @@
+// A learned vector for each position, added to the embeddings (Gehring et al. 2017; Vaswani et al. 2017, table 3 E).
+#pragma once
+#include "model/position/scheme.h"
+
+namespace attune {
+
+class LearnedPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "learned",
+      .sentence = "a learned vector for each position up to data.max_length, added to the embeddings",
+      .formula = "x_pos + P[pos]",
+      .cite = "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
+  };
+  struct Options {
+    template <class V>
+    void fields(V&) {}
+  };
+  LearnedPosition(const Options&, const PositionSetup& setup, const Blueprint& b);
+  Var table(const Pass& pass) const override { return pass[table_]; }
+  int64_t longest() const override { return longest_; }
+
+ private:
+  int table_;
+  int64_t longest_;
+};
+
+}  // namespace attune

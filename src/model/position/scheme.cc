@@ -1,0 +1,52 @@
+#include "model/position/scheme.h"
+
+#include <cmath>
+
+#include "base/fields.h"
+#include "model/kinds.h"
+#include "model/position/learned.h"
+#include "model/position/sinusoidal.h"
+
+namespace attune {
+
+LearnedPosition::LearnedPosition(const Options&, const PositionSetup& setup, const Blueprint& b)
+    : table_(b.table("position.weight", setup.longest, setup.d_model,
+                     Init::normal(1 / std::sqrt(static_cast<double>(setup.d_model))))),
+      longest_(setup.longest) {}
+
+namespace {
+
+using Make = std::unique_ptr<PositionScheme> (*)(const Choice&, const PositionSetup&, const Blueprint&,
+                                                 const std::string& key);
+
+template <class T>
+std::unique_ptr<PositionScheme> make(const Choice& choice, const PositionSetup& setup, const Blueprint& b,
+                                     const std::string& key) {
+  typename T::Options options;
+  apply_options(fields_of(options), choice, key);
+  return std::make_unique<T>(options, setup, b);
+}
+
+constexpr Make kMakers[] = {
+#define POSITION(type) make<type>,
+#include "model/position/kinds.inc"
+#undef POSITION
+};
+
+}  // namespace
+
+const std::vector<PositionKind>& position_kinds() {
+  static const std::vector<PositionKind> kinds{
+#define POSITION(type) type::kKind,
+#include "model/position/kinds.inc"
+#undef POSITION
+  };
+  return kinds;
+}
+
+std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,
+                                              const Blueprint& blueprint, const std::string& key) {
+  return kMakers[find_kind(position_kinds(), choice, key)](choice, setup, blueprint, key);
+}
+
+}  // namespace attune

@@ -1,0 +1,40 @@
+// Sinusoids of many wavelengths, added to the embeddings (Vaswani et al. 2017, section 3.5).
+#pragma once
+#include <algorithm>
+
+#include "kernels/embed.h"
+#include "model/position/scheme.h"
+
+namespace attune {
+
+class SinusoidalPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "sinusoidal",
+      .sentence = "fixed sinusoids of many wavelengths, added to the embeddings, as published",
+      .formula = "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d))",
+      .cite = "Vaswani et al. 2017, Attention Is All You Need",
+  };
+  struct Options {
+    template <class V>
+    void fields(V&) {}
+  };
+  /// They cost no parameters: there are always enough for lines longer than those of the training.
+  static constexpr int64_t kLeast = 1024;
+
+  SinusoidalPosition(const Options&, const PositionSetup& setup, const Blueprint&)
+      : longest_(std::max(setup.longest, kLeast)),
+        d_(setup.d_model),
+        table_(static_cast<size_t>(longest_ * setup.d_model)) {
+    fill_sinusoidal(values());
+  }
+  Var table(const Pass& pass) const override { return pass.ctx.input(values()); }
+  int64_t longest() const override { return longest_; }
+
+ private:
+  Tensor values() const { return Tensor(table_.data(), Shape{longest_, d_}); }
+  int64_t longest_, d_;
+  std::vector<float> table_;
+};
+
+}  // namespace attune

@@ -1,0 +1,208 @@
+#include "model/transformer.h"
+
+#include <cmath>
+
+#include "autograd/embed.h"
+#include "autograd/output_loss.h"
+#include "base/error.h"
+
+namespace attune {
+
+namespace {
+
+/// The choice of a layer: a list has one entry per layer from the bottom and cycles.
+const Choice& of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
+  const std::vector<Choice>& list = own.empty() ? common : own;
+  return list[static_cast<size_t>(layer) % list.size()];
+}
+
+const Choice& own_or(const Choice& own, const Choice& common) { return own.kind.empty() ? common : own; }
+
+AttentionSetup setup_of(const Blueprint& b, const ModelOptions& o, int64_t own_heads) {
+  AttentionSetup s;
+  s.heads = own_heads ? own_heads : o.heads;
+  s.heads_kv = o.heads_kv ? o.heads_kv : s.heads;
+  s.dim = o.d_model / s.heads;
+  s.dropout = static_cast<float>(o.attention_dropout);
+  s.site = b.site();
+  return s;
+}
+
+SelfAttention self_attention(const Blueprint& b, const ModelOptions& o, int layer, bool decoder) {
+  AttentionSetup s = setup_of(b, o, decoder ? o.decoder_heads : o.encoder_heads);
+  s.causal = decoder;
+  const std::vector<Choice>& own = decoder ? o.decoder_attention : o.encoder_attention;
+  const std::string key = own.empty() ? "model.attention"
+                          : decoder   ? "model.decoder_attention"
+                                      : "model.encoder_attention";
+  return SelfAttention(b, s, make_attention(of_layer(own, o.attention, layer), s, key));
+}
+
+std::unique_ptr<CrossAttention> cross_attention(const Blueprint& b, const ModelOptions& o, int layer) {
+  if (o.shape != ModelShape::encoder_decoder) return nullptr;
+  AttentionSetup s = setup_of(b, o, o.cross_heads);
+  s.cross = true;
+  const Choice& choice = of_layer(o.cross_attention, {{"softmax"}}, layer);
+  return std::make_unique<CrossAttention>(b, s, make_attention(choice, s, "model.cross_attention"));
+}
+
+}  // namespace
+
+// --- 3.1 Encoder and decoder stacks ----------------------------------------------------------------------------------
+
+Transformer::EncoderLayer::EncoderLayer(const Blueprint& b, const ModelOptions& o, int layer)
+    : self(self_attention(b.at("self"), o, layer, false)),
+      self_residual(b.at("self"), o),
+      feed_forward(b.at("feed_forward"), o),
+      feed_forward_residual(b.at("feed_forward"), o) {}
+
+Transformer::DecoderLayer::DecoderLayer(const Blueprint& b, const ModelOptions& o, int layer)
+    : self(self_attention(b.at("self"), o, layer, true)),
+      self_residual(b.at("self"), o),
+      cross(cross_attention(b.at("cross"), o, layer)),
+      cross_residual(cross ? std::make_unique<Residual>(b.at("cross"), o) : nullptr),
+      feed_forward(b.at("feed_forward"), o),
+      feed_forward_residual(b.at("feed_forward"), o) {}
+
+Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes) : options_(options), sizes_(sizes) {
+  const ModelOptions& o = options_;
+  const bool has_encoder = o.shape != ModelShape::decoder, has_decoder = o.shape != ModelShape::encoder;
+  check(!has_encoder || sizes.source_vocabulary > 0, "transformer", "the source vocabulary is empty");
+  check(!has_decoder || sizes.target_vocabulary > 0, "transformer", "the target vocabulary is empty");
+  check(o.d_model % o.heads == 0, "transformer", "d_model = {} is not a multiple of heads = {}", o.d_model, o.heads);
+
+  Blueprint::Shared shared{parameters_};
+  const Blueprint top(shared), encoder = top.at("encoder"), decoder = top.at("decoder");
+  const Init init = Init::normal(1 / std::sqrt(static_cast<double>(o.d_model)));
+  const bool all_tied = o.tie == Tie::all && has_encoder && has_decoder;
+  check(!all_tied || sizes.source_vocabulary == sizes.target_vocabulary, "transformer",
+        "vocabularies of {} and {} words can't share one matrix", sizes.source_vocabulary, sizes.target_vocabulary);
+  const int common = all_tied ? top.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init) : -1;
+
+  if (has_encoder) {
+    const Choice& position = own_or(o.encoder_position, o.position);
+    source_ = std::make_unique<Input>(encoder, o, position, sizes.longest, "model.encoder_position");
+    source_->table = all_tied ? common : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
+    for (int l = 0; l < o.encoder_layers; ++l) encoder_.emplace_back(encoder.at(std::to_string(l)), o, l);
+    if (o.norm == NormPlace::pre) encoder_norm_ = std::make_unique<LayerNorm>(encoder.at("norm"), o.d_model);
+  }
+  if (has_decoder) {
+    const Choice& position = own_or(o.decoder_position, o.position);
+    target_ = std::make_unique<Input>(decoder, o, position, sizes.longest, "model.decoder_position");
+    target_->table = all_tied ? common : decoder.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init);
+    for (int l = 0; l < o.decoder_layers; ++l) decoder_.emplace_back(decoder.at(std::to_string(l)), o, l);
+    if (o.norm == NormPlace::pre) decoder_norm_ = std::make_unique<LayerNorm>(decoder.at("norm"), o.d_model);
+    output_ =
+        o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, o.d_model, init) : target_->table;
+  }
+  inits_ = std::move(shared.inits);
+  parameters_.allocate();
+}
+
+void Transformer::initialize(uint64_t seed) {
+  attune::initialize(parameters_, inits_, seed);
+  parameters_.repack();
+}
+
+Var Transformer::encode(Pass& pass, const Tokens& source) const {
+  pass.ctx.first_row = source.first_row;
+  const Segments& segments = *source.segments;
+  Stream x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
+  for (const EncoderLayer& l : encoder_) {
+    x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments));
+    x.leave(pass, l.feed_forward_residual, l.feed_forward(pass, x.enter(pass, l.feed_forward_residual)));
+  }
+  return x.finish(pass, encoder_norm_.get());
+}
+
+Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const {
+  pass.ctx.first_row = target.first_row;
+  const Segments& segments = *target.segments;
+  Stream y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
+  for (const DecoderLayer& l : decoder_) {
+    y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments));
+    if (l.cross) {
+      const Var memory = l.cross->memory(pass, encoded);
+      y.leave(pass, *l.cross_residual, (*l.cross)(pass, y.enter(pass, *l.cross_residual), segments, memory, *sources));
+    }
+    y.leave(pass, l.feed_forward_residual, l.feed_forward(pass, y.enter(pass, l.feed_forward_residual)));
+  }
+  return y.finish(pass, decoder_norm_.get());
+}
+
+// --- 3.4 Embeddings and softmax, 3.5 Positional encoding -------------------------------------------------------------
+
+Transformer::Input::Input(const Blueprint& b, const ModelOptions& o, const Choice& choice, int64_t longest,
+                          const std::string& key)
+    : position(make_position(choice, {o.d_model, longest}, b, choice == o.position ? "model.position" : key)),
+      scale(std::sqrt(static_cast<float>(o.d_model))),
+      rate(static_cast<float>(o.dropout)),
+      site(b.site()) {}
+
+Var Transformer::embed_rows(const Pass& pass, const Input& input, const Tokens& tokens,
+                            std::span<const int32_t> offsets) const {
+  Embedding e;
+  e.table = pass[input.table];
+  e.ids = tokens.ids;
+  e.scale = input.scale;
+  e.positions = input.position->table(pass);
+  e.where = {tokens.segments, offsets};
+  return embed(pass.ctx, e, pass.ctx.dropout(input.rate, input.site));
+}
+
+Var Transformer::logits(const Pass& pass, const Var& hidden) const { return linear(pass.ctx, hidden, pass[output_]); }
+
+// --- 5.4 Label smoothing ---------------------------------------------------------------------------------------------
+
+Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& options) const {
+  const Var encoded = source_ ? encode(pass, examples.source) : Var();
+  OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
+  o.targets = examples.target_out;
+  o.smoothing = options.smoothing;
+  o.scale = options.scale;
+  o.log_probs = options.log_probs;
+  return output_loss(pass.ctx, o);
+}
+
+// --- Decoding, one position at a time --------------------------------------------------------------------------------
+
+DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& sources, std::vector<int32_t> source_of,
+                                int64_t longest) const {
+  DecoderState state;
+  state.sources_ = &sources;
+  for (const DecoderLayer& l : decoder_) {
+    state.memory_.push_back(l.cross ? l.cross->memory(pass, encoded) : Var());
+    state.states_.push_back(l.self.mechanism->state(static_cast<int64_t>(source_of.size()), longest));
+  }
+  state.source_of_ = std::move(source_of);
+  return state;
+}
+
+Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const {
+  const auto rows = static_cast<int64_t>(ids.size());
+  check(rows == state.rows(), "decode", "{} words for {} rows", rows, state.rows());
+  // Each row is a sequence of its own, whose only token stands at the same position.
+  const Segments single = Segments::of_lengths(std::vector<int32_t>(ids.size(), 1));
+  const std::vector<int32_t> positions(ids.size(), static_cast<int32_t>(state.position_));
+  Stream y(embed_rows(pass, *target_, {Tensor(ids.data(), Shape{rows}), &single}, positions));  // [rows, d_model]
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    const DecoderLayer& l = decoder_[i];
+    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), *state.states_[i]));
+    if (l.cross)
+      y.leave(
+          pass, *l.cross_residual,
+          l.cross->step(pass, y.enter(pass, *l.cross_residual), state.memory_[i], *state.sources_, state.source_of_));
+    y.leave(pass, l.feed_forward_residual, l.feed_forward(pass, y.enter(pass, l.feed_forward_residual)));
+  }
+  ++state.position_;
+  return y.finish(pass, decoder_norm_.get());
+}
+
+void DecoderState::reorder(std::span<const int32_t> parents) {
+  std::vector<int32_t> source_of;
+  for (const int32_t p : parents) source_of.push_back(source_of_[static_cast<size_t>(p)]);
+  source_of_ = std::move(source_of);
+  for (auto& s : states_) s->reorder(parents);
+}
+
+}  // namespace attune

@@ -1,0 +1,130 @@
+// The Transformer (Vaswani et al. 2017, "Attention Is All You Need"), in the order and the letters of the paper.
+// Encoder and decoder are stacks of the same parts; a model has both, or one of them.
+//
+//   Transformer model(options, {.source_vocabulary = 8000, .target_vocabulary = 8000, .longest = 257});
+//   model.initialize(seed);
+//   Pass pass{ctx, model.parameters(), &gradients};
+//   Var loss = model.loss(pass, example, {.smoothing = 0.1f, .scale = 1.0f / tokens});
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "model/layers/feed_forward.h"
+#include "model/layers/multi_head.h"
+#include "model/layers/residual.h"
+#include "model/position/scheme.h"
+
+namespace attune {
+
+/// Sizes that come from the data, not from the recipe.
+struct Vocabularies {
+  int64_t source_vocabulary = 0, target_vocabulary = 0;
+  int64_t longest = 257;  // positions of the longest sequence, its mark counted
+};
+
+/// Source and target of a batch or of a shard of it.
+struct Examples {
+  Tokens source;      // tokens + end
+  Tokens target_in;   // begin + tokens
+  Tensor target_out;  // tokens + end: what is to be said, [m]
+};
+
+struct LossOptions {
+  float smoothing = 0;    // section 5.4
+  float scale = 1;        // one over the target tokens of the whole batch
+  Tensor log_probs = {};  // f32 [m] or missing: receives log p of each target token
+};
+
+/// What decoding remembers between two steps: one AttentionState per layer, and the sources' keys and values.
+class DecoderState {
+ public:
+  /// Row i goes on from what row parents[i] was; there may be fewer rows than before.
+  void reorder(std::span<const int32_t> parents);
+  int64_t rows() const { return static_cast<int64_t>(source_of_.size()); }
+  /// Positions said so far.
+  int64_t position() const { return position_; }
+
+ private:
+  friend class Transformer;
+  const Segments* sources_ = nullptr;
+  std::vector<Var> memory_;  // per layer: keys and values of the encoder's rows
+  std::vector<std::unique_ptr<AttentionState>> states_;
+  std::vector<int32_t> source_of_;  // per row
+  int64_t position_ = 0;
+};
+
+class Transformer {
+ public:
+  /// ErrorKind::recipe for what can't be built.
+  Transformer(const ModelOptions& options, const Vocabularies& sizes);
+  Transformer(const Transformer&) = delete;
+  Transformer& operator=(const Transformer&) = delete;
+
+  const ModelOptions& options() const { return options_; }
+  const Vocabularies& sizes() const { return sizes_; }
+  Parameters& parameters() { return parameters_; }
+  const Parameters& parameters() const { return parameters_; }
+  /// First values, by the seed.
+  void initialize(uint64_t seed);
+  /// How many positions a source, and a target, may have.
+  int64_t longest_source() const { return source_ ? source_->position->longest() : 0; }
+  int64_t longest_target() const { return target_ ? target_->position->longest() : 0; }
+
+  /// The encoder's rows, [n, d_model].
+  Var encode(Pass& pass, const Tokens& source) const;
+  /// The decoder's rows, all positions at once, [m, d_model]. `encoded` is missing where there is no encoder.
+  Var decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const;
+  /// Section 5.4: cross entropy with label smoothing of all that is to be said, scaled, [1].
+  Var loss(Pass& pass, const Examples& examples, const LossOptions& options) const;
+
+  /// Starts decoding: row i will translate sequence source_of[i] of `sources`. Everything lives in the pass's arena.
+  DecoderState start(Pass& pass, const Var& encoded, const Segments& sources, std::vector<int32_t> source_of,
+                     int64_t longest) const;
+  /// One position more for each row: the decoder's rows, [rows, d_model].
+  Var step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const;
+  /// Scores of every word of the target vocabulary, [rows, V].
+  Var logits(const Pass& pass, const Var& hidden) const;
+
+ private:
+  /// Section 3.4 and 3.5: embeddings times sqrt(d_model), plus positions.
+  struct Input {
+    Input(const Blueprint& b, const ModelOptions& o, const Choice& position, int64_t longest, const std::string& key);
+    int table = -1;
+    std::unique_ptr<PositionScheme> position;
+    float scale, rate;
+    uint64_t site;
+  };
+  /// Section 3.1, encoder: self-attention, feed-forward.
+  struct EncoderLayer {
+    EncoderLayer(const Blueprint& b, const ModelOptions& o, int layer);
+    SelfAttention self;
+    Residual self_residual;
+    FeedForward feed_forward;
+    Residual feed_forward_residual;
+  };
+  /// Section 3.1, decoder: self-attention that sees no future, attention to the encoder, feed-forward.
+  struct DecoderLayer {
+    DecoderLayer(const Blueprint& b, const ModelOptions& o, int layer);
+    SelfAttention self;
+    Residual self_residual;
+    std::unique_ptr<CrossAttention> cross;  // none in a decoder on its own
+    std::unique_ptr<Residual> cross_residual;
+    FeedForward feed_forward;
+    Residual feed_forward_residual;
+  };
+  Var embed_rows(const Pass& pass, const Input& input, const Tokens& tokens, std::span<const int32_t> offsets) const;
+
+  ModelOptions options_;
+  Vocabularies sizes_;
+  Parameters parameters_;
+  std::vector<Init> inits_;
+  std::unique_ptr<Input> source_, target_;
+  std::vector<EncoderLayer> encoder_;
+  std::vector<DecoderLayer> decoder_;
+  std::unique_ptr<LayerNorm> encoder_norm_, decoder_norm_;  // at the ends of pre-norm stacks
+  int output_ = -1;                                         // [V, d_model]
+};
+
+}  // namespace attune
