@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 /// The choice of a layer: a list has one entry per layer from the bottom and cycles.
-const Choice& of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
+Choice of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
   const std::vector<Choice>& list = own.empty() ? common : own;
   return list[static_cast<size_t>(layer) % list.size()];
 }
@@ -42,7 +42,7 @@ std::unique_ptr<CrossAttention> cross_attention(const Blueprint& b, const ModelO
   if (o.shape != ModelShape::encoder_decoder) return nullptr;
   AttentionSetup s = setup_of(b, o, o.cross_heads);
   s.cross = true;
-  const Choice& choice = of_layer(o.cross_attention, {{"softmax"}}, layer);
+  const Choice choice = of_layer(o.cross_attention, {{"softmax"}}, layer);
   return std::make_unique<CrossAttention>(b, s, make_attention(choice, s, "model.cross_attention"));
 }
 
