@@ -8,4 +8,5 @@
 #include "attune/recipe.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"
+#include "attune/trainer.h"
 #include "attune/version.h"

@@ -88,4 +88,17 @@ Limits read_limits(const std::string& root) {
   return limits;
 }
 
+int64_t resident_bytes() {
+  const std::string line = first_line("/proc/self/statm");  // pages: in all, resident ...
+  const size_t space = line.find(' ');
+  if (space == std::string::npos) return 0;
+  return std::strtoll(line.c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
+}
+
+int64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
+}
+
 }  // namespace attune

@@ -99,6 +99,7 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   add_demo(app, session);
   add_info(app, session);
+  add_train(app, session);
   add_tokenizer(app, session);
   add_metric(app, session);
   add_doctor(app, session);
@@ -125,7 +126,7 @@ int run(int argc, char** argv) {
     session.choose_isa();
     session.work();
     finish_output();
-    return 0;
+    return session.exit_code;
   } catch (const Error& e) {
     return report(session.command, e.what(), exit_code(e.kind()));
   } catch (const std::bad_alloc&) {

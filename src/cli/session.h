@@ -17,6 +17,7 @@ struct Session {
   std::string isa_source;  // "--isa", "ATTUNE_ISA" or ""
   std::string command;     // "bench gemm"
   std::function<void()> work;
+  int exit_code = 0;  // of a command that did its work
 
   int thread_count() const;
   /// Applies --isa or ATTUNE_ISA.
@@ -36,6 +37,7 @@ void add_common_options(CLI::App& app, Session& session);
 void add_demo(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
+void add_train(CLI::App& app, Session& session);
 void add_tokenizer(CLI::App& app, Session& session);
 void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
