@@ -47,6 +47,26 @@ struct AttentionFigure {
   double peak_mb = 0;  // all that is held: inputs, results, gradients and the kernels' scratch
 };
 
+/// Training as it is: real batches, forward, backward, optimiser. Nothing is saved.
+struct TrainBench {
+  std::string recipe;
+  std::vector<std::string> sets;  // "key=value" on top of the recipe
+  int threads = 1;
+  int64_t updates = 20, warm = 3;  // measured, and before that
+};
+
+struct TrainFigure {
+  double target_tokens_per_s = 0, source_tokens_per_s = 0;
+  double ms_per_update = 0;       // the median
+  double gflops = 0;              // of the model's products and attention; repeated work does not count
+  double share_of_gemm_peak = 0;  // against a register-only loop before and after
+  double peak_rss_mb = 0;         // of the whole process so far
+  double estimated_mb = 0;        // what was told before the first update
+  double loss = 0;                // of the last update
+  int64_t parameters = 0, vocabulary = 0, updates = 0;
+};
+
+TrainFigure bench_train(const TrainBench& bench);
 std::vector<GemmFigure> bench_gemm(const GemmBench& bench);
 std::vector<AttentionFigure> bench_attention(const AttentionBench& bench);
 /// GFLOP/s of that many threads at once, in registers alone. Takes about 50 ms.

@@ -7,10 +7,11 @@ namespace attune::cli {
 
 void add_bench(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "bench", "speed on this machine, as a share of its peak",
-                                  "  attune bench gemm\n"
+                                  "  attune bench train recipe.toml\n"
                                   "  attune bench attention --length 512,4096 --threads 1 --json");
   command->group("This machine");
   command->require_subcommand(1);
+  add_bench_train(*command, session);
   add_bench_gemm(*command, session);
   add_bench_attention(*command, session);
 }

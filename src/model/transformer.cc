@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 /// The choice of a layer: a list has one entry per layer from the bottom and cycles.
-const Choice& of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
+Choice of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
   const std::vector<Choice>& list = own.empty() ? common : own;
   return list[static_cast<size_t>(layer) % list.size()];
 }

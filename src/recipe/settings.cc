@@ -1,6 +1,7 @@
 #include "recipe/settings.h"
 
 #include <bit>
+#include <filesystem>
 
 #include "base/error.h"
 #include "recipe/reader.h"
@@ -58,6 +59,7 @@ void check_data(const Recipe& r, const Checker& c) {
 
 void check_train(const TrainOptions& t, const Checker& c) {
   c.demand(std::has_single_bit(static_cast<uint64_t>(t.shards)), "train.shards = {} is not a power of two", t.shards);
+  c.demand(std::has_single_bit(static_cast<uint64_t>(t.slices)), "train.slices = {} is not a power of two", t.slices);
   c.demand(!t.batch_tokens.automatic() || t.memory.bytes > 0,
            "train.batch_tokens = \"auto\" needs to know how much memory to use\n  fix: set train.memory = \"4G\"");
   c.demand(!t.stop.never() || t.patience > 0, "train.stop = \"{}\" and train.patience = 0: this would never end",
@@ -79,6 +81,26 @@ void check_recipe(const Recipe& recipe, const std::string& place) {
 
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {
   Recipe recipe = read_settings<Recipe>(path, sets);
+  check_recipe(recipe, path);
+  return recipe;
+}
+
+namespace {
+
+void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
+  for (auto* files : {&data.train, &data.valid, &data.test})
+    for (std::string& f : *files)
+      if (f != "-") f = std::filesystem::absolute(folder / f).lexically_normal().string();
+}
+
+}  // namespace
+
+Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets) {
+  Recipe recipe = read_settings<Recipe>(path);
+  make_absolute(recipe.data, std::filesystem::path(path).parent_path());
+  const Fields fields = fields_of(recipe);
+  for (const std::string& s : sets) apply_setting(s, fields);
+  make_absolute(recipe.data, {});
   check_recipe(recipe, path);
   return recipe;
 }

@@ -105,7 +105,7 @@ struct MetricOptions {
 struct TrainOptions {
   TokenBudget batch_tokens{4096};
   ByteSize memory;
-  int64_t shards = 16, accumulate = 1;
+  int64_t shards = 16, slices = 1, accumulate = 1;
   Period stop{8000, Period::Unit::updates}, save{10, Period::Unit::minutes};
   OptimizerKind optimizer = OptimizerKind::adam;
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
@@ -126,6 +126,8 @@ struct TrainOptions {
     v("batch_tokens", batch_tokens, "tokens per update on the larger side, end marks counted; \"auto\": by memory");
     v("memory", memory, "what batch_tokens = \"auto\" may use: \"4G\"");
     v("shards", shards, "parts a batch is cut in, a power of two; the result does not depend on the threads",
+      between(1, 4096));
+    v("slices", slices, "parts of a shard that are worked through one after another, a power of two: less memory",
       between(1, 4096));
     v("accumulate", accumulate, "batches per update", between(1, 1e6));
     v("stop", stop, "the end: u updates, e epochs, t tokens, m minutes");
@@ -173,6 +175,9 @@ struct Recipe {
 void check_recipe(const Recipe& recipe, const std::string& place);
 /// Reads a recipe file, puts `--set` values on top and checks the whole.
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets = {});
+/// The same for a run: paths of the file are meant relative to it, those of `--set` to the current folder; all come out
+/// absolute.
+Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets = {});
 /// The recipe written out, every key with its sentence.
 std::string recipe_text(Recipe recipe);
 

@@ -1,0 +1,79 @@
+// Training speed: the updates of a run, without its checkpoints and validations.
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "api/model_files.h"
+#include "attune/bench.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "data/prefetch.h"
+#include "data/training_data.h"
+#include "kernels/gemm.h"
+#include "train/learner.h"
+
+namespace attune {
+
+namespace {
+
+double peak_rss_mb() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / 1024;
+}
+
+}  // namespace
+
+TrainFigure bench_train(const TrainBench& bench) {
+  check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
+        bench.threads, bench.updates);
+  const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
+  ThreadPool pool(bench.threads);
+  const Tokenizers tokenizers = train_tokenizers(recipe.data, recipe.tokenizer);
+  const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(), recipe.train.seed, &pool);
+  Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
+  model.initialize(recipe.train.seed);
+  Learner learner(model, recipe.train, std::max(data.train.source.longest, data.train.target.longest) + 1, pool);
+  BatchOptions options;
+  options.tokens = recipe.train.batch_tokens.tokens;
+  options.seed = recipe.train.seed;
+  Batches batches(data.train, options);
+  Prefetch prefetch(batches);
+
+  TrainFigure figure;
+  std::vector<double> times;
+  double flops = 0, before = 0;
+  int64_t sources = 0, targets = 0;
+  Stopwatch all;
+  for (int64_t i = -bench.warm; i < bench.updates; ++i) {
+    if (i == 0) {
+      before = peak_gflops(bench.threads);
+      all.restart();
+    }
+    const Stopwatch watch;
+    const Batch* batch = &prefetch.next();
+    const UpdateResult r = learner.update({&batch, 1}, bench.warm + bench.updates);
+    if (i < 0) continue;
+    times.push_back(watch.seconds());
+    flops += r.flops;
+    sources += r.source_tokens;
+    targets += r.target_tokens;
+    figure.loss = r.loss;
+  }
+  const double seconds = all.seconds(), peak = (before + peak_gflops(bench.threads)) / 2;
+  std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
+  figure.ms_per_update = 1000 * times[times.size() / 2];
+  figure.target_tokens_per_s = static_cast<double>(targets) / seconds;
+  figure.source_tokens_per_s = static_cast<double>(sources) / seconds;
+  figure.gflops = flops / seconds / 1e9;
+  figure.share_of_gemm_peak = figure.gflops / peak;
+  figure.peak_rss_mb = peak_rss_mb();
+  figure.estimated_mb = static_cast<double>(learner.memory().total()) / (1 << 20);
+  figure.parameters = model.parameters().numbers();
+  figure.vocabulary = model.sizes().target_vocabulary;
+  figure.updates = bench.updates;
+  return figure;
+}
+
+}  // namespace attune

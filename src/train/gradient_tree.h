@@ -1,0 +1,41 @@
+// The sum of the shards' gradients, in a fixed binary tree over the shard index: the same bits whichever thread
+// finished first, and however many there are. Pairs are added as soon as both are there, so that only a few gradients
+// exist at a time: one per thread and one per level of the tree at most.
+#pragma once
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "autograd/parameters.h"
+
+namespace attune {
+
+class GradientTree {
+ public:
+  explicit GradientTree(const Parameters& parameters) : parameters_(parameters) {}
+
+  /// Begins a sum of so many gradients.
+  void start(int64_t leaves);
+  /// An empty gradient to write to; from any thread.
+  Gradients* take();
+  /// Takes back the gradient of one leaf and adds what can be added; from any thread.
+  void give(int64_t leaf, Gradients* gradients);
+  /// The whole sum once every leaf was given, valid until the next start(). The last addition runs on the pool.
+  Gradients& sum(ThreadPool* pool);
+
+  /// The most gradients there can be with so many threads and leaves, for estimates.
+  static int64_t most(int64_t threads, int64_t leaves);
+  int64_t made() const { return static_cast<int64_t>(all_.size()); }
+
+ private:
+  void add(Gradients* to, Gradients* from, ThreadPool* pool);
+
+  const Parameters& parameters_;
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<Gradients>> all_;
+  std::vector<Gradients*> unused_;
+  std::vector<std::vector<Gradients*>> waiting_;  // [level][index]: finished, its sibling is not
+  Gradients* root_[2] = {};
+};
+
+}  // namespace attune

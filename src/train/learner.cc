@@ -1,0 +1,150 @@
+#include "train/learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "kernels/adam.h"
+#include "model/cost.h"
+#include "train/schedule.h"
+
+namespace attune {
+
+bool UpdateResult::finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
+
+Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longest, ThreadPool& pool)
+    : model_(model),
+      options_(options),
+      pool_(pool),
+      tree_(model.parameters()),
+      first_(model.parameters().size()),
+      second_(model.parameters().size()) {
+  memory_ = estimate(model, options, longest, pool.threads());
+  for (int i = 0; i < pool.threads(); ++i) {
+    Worker& w = *workers_.emplace_back(std::make_unique<Worker>());
+    w.arena.adopt(rehearse(w, model, options, longest));
+    w.ctx.tape = &w.tape;
+    w.ctx.training = true;
+    w.ctx.seed = options.seed;
+    readers_.push_back(std::make_unique<Worker>());
+  }
+}
+
+Plan Learner::rehearse(Worker& w, const Transformer& model, const TrainOptions& o, int64_t longest) {
+  // The cut is by tokens of both sides, to the nearest end of a sentence.
+  int64_t pieces = o.shards * o.slices;
+  while (pieces > 1 && 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens) pieces /= 2;
+  const int64_t rows = o.batch_tokens.tokens / pieces + longest;
+  const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
+  Shard s;
+  s.source = s.target_in = s.target_out = ids;
+  std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
+  if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
+  s.source_segments = s.target_segments = Segments::of_lengths(lengths);
+  w.ctx.tape = &w.tape;
+  w.arena.start_rehearsal();
+  Gradients gradients(model.parameters());
+  run(w, model, s, &gradients, {.smoothing = static_cast<float>(o.label_smoothing)});
+  return w.arena.finish_rehearsal();
+}
+
+MemoryEstimate Learner::estimate(const Transformer& model, const TrainOptions& options, int64_t longest, int threads) {
+  const int64_t numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
+  Worker w;
+  MemoryEstimate m;
+  m.parameters = 3 * numbers;  // the weights, and their panels for both directions
+  m.moments = 2 * numbers;
+  m.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
+  m.activations = threads * rehearse(w, model, options, longest).peak;
+  return m;
+}
+
+double Learner::run(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
+                    const LossOptions& options) {
+  const auto tensor = [](std::span<const int32_t> ids) {
+    return Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())});
+  };
+  w.arena.begin_step();
+  Pass pass{w.ctx, model.parameters(), gradients};
+  const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
+                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row},
+                          tensor(shard.target_out)};
+  double value = 0;
+  const Var loss = model.loss(pass, examples, options);
+  w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });
+  if (w.ctx.tape) w.tape.backward(w.ctx, loss);
+  return value;
+}
+
+UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last) {
+  const FlushDenormals flushed;
+  UpdateResult result;
+  pieces_.resize(batches.size());
+  leaves_.clear();
+  size_t pieces = 0;
+  for (size_t b = 0; b < batches.size(); ++b) {
+    const Batch& batch = *batches[b];
+    cut(batch, options_.shards * options_.slices, pieces_[b]);
+    const size_t count = pieces_[b].size(), leaves = std::min(count, static_cast<size_t>(options_.shards));
+    for (size_t i = 0; i < leaves; ++i)
+      leaves_.push_back({b, count * i / leaves, count * (i + 1) / leaves, pieces + count * i / leaves});
+    pieces += count;
+    result.source_tokens += batch.source_tokens();
+    result.target_tokens += batch.target_tokens();
+    result.sentences += batch.size();
+    result.flops += training_flops(model_, &batch.source_segments, batch.target_segments);
+  }
+  losses_.assign(pieces, 0);
+  const auto step = static_cast<uint64_t>(updates_) * batches.size();
+  const LossOptions loss{.smoothing = static_cast<float>(options_.label_smoothing),
+                         .scale = 1 / static_cast<float>(result.target_tokens)};
+
+  tree_.start(static_cast<int64_t>(leaves_.size()));
+  parallel_for(&pool_, static_cast<int64_t>(leaves_.size()), [&](int64_t i, int worker) {
+    const Leaf& leaf = leaves_[static_cast<size_t>(i)];
+    Worker& w = *workers_[static_cast<size_t>(worker)];
+    w.ctx.step = step + leaf.batch;
+    Gradients* gradients = tree_.take();
+    for (size_t p = leaf.from; p < leaf.to; ++p)
+      losses_[leaf.first_loss + p - leaf.from] = run(w, model_, pieces_[leaf.batch][p], gradients, loss);
+    tree_.give(i, gradients);
+  });
+  const Gradients& gradients = tree_.sum(&pool_);
+
+  for (const double l : losses_) result.loss += l;
+  kernels::AdamStep adam;
+  adam.step = updates_ + 1;
+  adam.rate = result.rate = learning_rate(options_, adam.step, last);
+  adam.beta1 = options_.beta1;
+  adam.beta2 = options_.beta2;
+  adam.epsilon = options_.epsilon;
+  adam.decay = options_.weight_decay;
+  Parameters& weights = model_.parameters();
+  if (options_.clip > 0) {
+    result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.size(), &pool_));
+    if (result.gradient_norm > options_.clip) adam.grad_factor = options_.clip / result.gradient_norm;
+  }
+  if (!result.finite()) return result;  // the weights stay as they were: the caller tells the user
+  kernels::adam(adam, {weights.data(), gradients.data(), first_.data(), second_.data(), weights.size()}, &pool_);
+  weights.repack(&pool_);
+  ++updates_;
+  return result;
+}
+
+double Learner::negative_log_likelihood(const Batch& batch) {
+  const FlushDenormals flushed;
+  pieces_.resize(std::max<size_t>(pieces_.size(), 1));
+  std::vector<Shard>& pieces = pieces_[0];
+  cut(batch, options_.shards * options_.slices, pieces);
+  losses_.assign(pieces.size(), 0);
+  parallel_for(&pool_, static_cast<int64_t>(pieces.size()), [&](int64_t i, int worker) {
+    Worker& w = *readers_[static_cast<size_t>(worker)];
+    losses_[static_cast<size_t>(i)] = run(w, model_, pieces[static_cast<size_t>(i)], nullptr, {});
+  });
+  double sum = 0;
+  for (const double l : losses_) sum += l;
+  return sum;
+}
+
+}  // namespace attune
