@@ -200,6 +200,7 @@ Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> 
 
 void DecoderState::reorder(std::span<const int32_t> parents) {
   std::vector<int32_t> source_of;
+  for (const int32_t p : parents) check(p >= 0 && p < rows(), "decode", "row {} of {} can't be a parent", p, rows());
   for (const int32_t p : parents) source_of.push_back(source_of_[static_cast<size_t>(p)]);
   source_of_ = std::move(source_of);
   for (auto& s : states_) s->reorder(parents);

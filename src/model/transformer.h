@@ -40,7 +40,7 @@ struct LossOptions {
 /// What decoding remembers between two steps: one AttentionState per layer, and the sources' keys and values.
 class DecoderState {
  public:
-  /// Row i goes on from what row parents[i] was; there may be fewer rows than before.
+  /// Row i goes on from what row parents[i] was; there may be fewer rows than before, or more.
   void reorder(std::span<const int32_t> parents);
   int64_t rows() const { return static_cast<int64_t>(source_of_.size()); }
   /// Positions said so far.

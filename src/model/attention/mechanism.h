@@ -33,7 +33,7 @@ struct Projected {
 class AttentionState {
  public:
   virtual ~AttentionState() = default;
-  /// Row i goes on from what row parents[i] remembered; there may be fewer rows than before.
+  /// Row i goes on from what row parents[i] (which exists) remembered; there may be fewer rows than before, or more.
   virtual void reorder(std::span<const int32_t> parents) = 0;
 };
 

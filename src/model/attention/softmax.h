@@ -1,6 +1,7 @@
 // Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
 #pragma once
 #include "base/fields.h"
+#include "kernels/attention_step.h"
 #include "model/attention/mechanism.h"
 
 namespace attune {
@@ -27,6 +28,9 @@ class SoftmaxAttention : public AttentionMechanism {
   void weights(const Projected& p, float* out) const override;
 
  private:
+  /// What step and read share: `a` says where the keys are.
+  Var attend(Ctx& ctx, const Projected& p, kernels::AttentionStep a) const;
+
   AttentionSetup setup_;
 };
 

@@ -1,0 +1,226 @@
+#include "decode/search.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "checks.h"
+#include "model/tiny_model.h"
+
+namespace attune {
+namespace {
+
+using Sentences = std::vector<std::vector<int32_t>>;
+using Ids = std::vector<int32_t>;
+
+std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sentences& sources,
+                                           const SearchOptions& options, ThreadPool* pool = nullptr) {
+  Arena arena;
+  const TinyBatch batch = TinyBatch::of(sources);
+  auto all = search(model, batch.tokens(), options, pool, arena);
+  EXPECT_EQ(arena.in_use(), 0);
+  return all;
+}
+
+/// log p of every token after what was said, by the whole decoder and in double precision.
+std::vector<double> next_log_probs(const Transformer& model, const Ids& source, const Ids& said) {
+  Arena arena;
+  Ctx ctx(arena);
+  Pass pass{ctx, model.parameters()};
+  Ids input{1};
+  input.insert(input.end(), said.begin(), said.end());
+  const TinyBatch x = TinyBatch::of({source}), y = TinyBatch::of({input});
+  const Var logits = model.logits(pass, model.decode(pass, y.tokens(), model.encode(pass, x.tokens()), &x.segments));
+  const float* row = logits.value().row<float>(logits.rows() - 1);
+  double total = 0;
+  for (int64_t j = 0; j < logits.cols(); ++j) total += std::exp(static_cast<double>(row[j]));
+  std::vector<double> out;
+  for (int64_t j = 0; j < logits.cols(); ++j) out.push_back(static_cast<double>(row[j]) - std::log(total));
+  return out;
+}
+
+struct Naive {
+  Ids ids;
+  double log_prob = 0, score = 0;
+};
+
+bool may_be_said(int32_t id) { return id == 2 || id > 3; }
+
+/// The textbook: every continuation of every hypothesis, all computed anew, to the very end.
+std::vector<Naive> naive_beam(const Transformer& model, const Ids& source, const SearchOptions& o) {
+  std::vector<Naive> live(1), ended;
+  for (int64_t length = 1; length <= o.longest && !live.empty(); ++length) {
+    std::vector<Naive> ways;
+    for (const Naive& h : live) {
+      const auto p = next_log_probs(model, source, h.ids);
+      for (int32_t id = 0; id < std::ssize(p); ++id) {
+        if (!may_be_said(id)) continue;
+        Naive way{h.ids, h.log_prob + p[static_cast<size_t>(id)]};
+        way.ids.push_back(id);
+        ways.push_back(way);
+      }
+    }
+    std::stable_sort(ways.begin(), ways.end(), [](const Naive& a, const Naive& b) { return a.log_prob > b.log_prob; });
+    live.clear();
+    for (size_t rank = 0; rank < ways.size() && std::ssize(live) < o.beam; ++rank) {
+      Naive& w = ways[rank];
+      w.score = w.log_prob / std::pow((5.0 + static_cast<double>(length)) / 6, o.length_penalty);
+      if (w.ids.back() != 2) {
+        live.push_back(w);
+      } else if (static_cast<int64_t>(rank) < o.beam) {
+        w.ids.pop_back();
+        ended.push_back(w);
+      }
+    }
+  }
+  std::stable_sort(ended.begin(), ended.end(), [](const Naive& a, const Naive& b) { return a.score > b.score; });
+  for (size_t i = 0; i < live.size() && std::ssize(ended) < o.n_best; ++i) ended.push_back(live[i]);
+  ended.resize(std::min(ended.size(), static_cast<size_t>(o.n_best)));
+  return ended;
+}
+
+TEST(Search, GreedySaysTheMostProbableTokenUntilTheEnd) {
+  for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
+    const auto model = tiny_model({.norm = norm, .heads_kv = 2});
+    const Sentences sources = random_sentences(6, 12, 20, 1);
+    const auto all = found(*model, sources, {.beam = 1});
+    for (size_t s = 0; s < sources.size(); ++s) {
+      Ids said;
+      double log_prob = 0;
+      bool finished = false;
+      const int64_t longest = 2 * std::ssize(sources[s]) + 10;
+      for (int64_t t = 0; t < longest && !finished; ++t) {
+        const auto p = next_log_probs(*model, sources[s], said);
+        int32_t best = 2;
+        for (int32_t id = 4; id < std::ssize(p); ++id)
+          if (p[static_cast<size_t>(id)] > p[static_cast<size_t>(best)]) best = id;
+        log_prob += p[static_cast<size_t>(best)];
+        finished = best == 2;
+        if (!finished) said.push_back(best);
+      }
+      ASSERT_EQ(all[s].size(), 1u);
+      EXPECT_EQ(all[s][0].ids, said);
+      EXPECT_EQ(all[s][0].finished, finished);
+      EXPECT_NEAR(all[s][0].log_prob, log_prob, 1e-4 * (1 + std::abs(log_prob)));
+    }
+  }
+}
+
+TEST(Search, BeamFindsWhatTheTextbookFinds) {
+  int cut_off = 0, ended = 0;
+  for (const uint64_t seed : {1, 2, 3})
+    for (const double penalty : {0.0, 0.6, 1.0, -0.5})
+      for (const int64_t n_best : {1, 3}) {
+        // flat enough that hypotheses of all lengths end, sharp enough that no two are equal
+        const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, seed, 1.2f);
+        const Sentences sources = random_sentences(3, 6, 9, static_cast<int>(seed) + 10);
+        const SearchOptions o{.beam = 5, .length_penalty = penalty, .n_best = n_best, .longest = 9};
+        const auto all = found(*model, sources, o);
+        for (size_t s = 0; s < sources.size(); ++s) {
+          const auto want = naive_beam(*model, sources[s], o);
+          ASSERT_EQ(all[s].size(), want.size());
+          for (size_t i = 0; i < want.size(); ++i) {
+            EXPECT_EQ(all[s][i].ids, want[i].ids) << "seed " << seed << " sentence " << s << " penalty " << penalty;
+            EXPECT_NEAR(all[s][i].score, want[i].score, 1e-4 * (1 + std::abs(want[i].score)));
+            EXPECT_NEAR(all[s][i].log_prob, want[i].log_prob, 1e-4 * (1 + std::abs(want[i].log_prob)));
+            ++(all[s][i].finished ? ended : cut_off);
+          }
+        }
+      }
+  EXPECT_GT(ended, 50);
+  EXPECT_GT(cut_off, 0);
+}
+
+/// A beam that holds everything finds the best of all there is.
+TEST(Search, AWideBeamIsExhaustive) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 7}, 4, 1.2f);
+  const Ids source{4, 6, 5, 2};
+  Naive best{{}, 0, -1e9};
+  Sentences open{{}};
+  std::vector<double> log_prob{0};
+  for (size_t i = 0; i < open.size(); ++i) {
+    const auto p = next_log_probs(*model, source, open[i]);
+    const auto length = static_cast<double>(open[i].size()) + 1;
+    const double total = log_prob[i] + p[2], score = total / std::pow((5 + length) / 6, 0.6);
+    if (score > best.score) best = {open[i], total, score};
+    if (open[i].size() == 3) continue;
+    for (const int32_t id : {4, 5, 6}) {
+      Ids longer = open[i];
+      longer.push_back(id);
+      open.push_back(longer);
+      log_prob.push_back(log_prob[i] + p[static_cast<size_t>(id)]);
+    }
+  }
+  ASSERT_EQ(open.size(), 1u + 3 + 9 + 27);
+  const auto all = found(*model, {source}, {.beam = 50, .longest = 4});
+  EXPECT_EQ(all[0][0].ids, best.ids);
+  EXPECT_NEAR(all[0][0].score, best.score, 1e-4 * std::abs(best.score));
+}
+
+bool same(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Hypothesis& x, const Hypothesis& y) {
+    return x.ids == y.ids && x.score == y.score && x.log_prob == y.log_prob && x.finished == y.finished;
+  });
+}
+
+TEST(Search, ASentenceDoesNotSeeItsBatchMates) {
+  const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f);
+  const Sentences sources = random_sentences(70, 25, 333, 5);
+  for (const int64_t beam : {1, 4}) {
+    const SearchOptions o{.beam = beam, .n_best = std::min<int64_t>(beam, 2)};
+    const auto together = found(*model, sources, o);
+    ThreadPool pool(3);
+    const auto threaded = found(*model, sources, o, &pool);
+    for (size_t s = 0; s < sources.size(); ++s) {
+      EXPECT_TRUE(same(found(*model, {sources[s]}, o)[0], together[s])) << s;
+      EXPECT_TRUE(same(threaded[s], together[s])) << s;
+    }
+  }
+}
+
+TEST(Search, MarksAreNeverSaid) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 7, 1.0f);
+  for (const auto& sentence : found(*model, random_sentences(10, 9, 9, 8), {.beam = 4, .n_best = 4}))
+    for (const Hypothesis& h : sentence)
+      for (const int32_t id : h.ids) EXPECT_GT(id, 3);
+}
+
+TEST(Search, EndsAtTheLongest) {
+  const auto model = tiny_model({.vocabulary = 40});
+  for (const int64_t longest : {1, 2, 5})
+    for (const auto& sentence : found(*model, random_sentences(10, 9, 40, 8), {.beam = 3, .longest = longest})) {
+      ASSERT_EQ(sentence.size(), 1u);
+      EXPECT_LE(std::ssize(sentence[0].ids) + sentence[0].finished, longest);
+    }
+}
+
+TEST(Search, AModelOfNoNumbersStillEnds) {
+  const auto model = tiny_model();
+  for (int64_t i = 0; i < model->parameters().size(); ++i) model->parameters().data()[i] = NAN;
+  model->parameters().repack();
+  const auto all = found(*model, {{5, 6, 2}, {2}}, {.beam = 3});
+  ASSERT_EQ(all.size(), 2u);
+  EXPECT_EQ(all[0].size(), 1u);
+  EXPECT_FALSE(all[0][0].finished);
+}
+
+TEST(Search, RefusesWhatCannotBe) {
+  const auto model = tiny_model();
+  EXPECT_NE(error_of([&] { found(*model, {{5, 2}}, {.beam = 0}); }).find("a beam of 0"), std::string::npos);
+  EXPECT_NE(error_of([&] {
+              found(*model, {{5, 2}}, {.beam = 2, .n_best = 3});
+            }).find("the 3 best of a beam of 2"),
+            std::string::npos);
+}
+
+TEST(Search, NothingGivesNothing) { EXPECT_TRUE(found(*tiny_model(), {}, {}).empty()); }
+
+TEST(Search, LengthPenaltyIsWuEtAls) {
+  EXPECT_DOUBLE_EQ(length_penalty(1, 0.6), 1);
+  EXPECT_DOUBLE_EQ(length_penalty(7, 1), 2);
+  EXPECT_DOUBLE_EQ(length_penalty(19, 0.5), 2);
+}
+
+}  // namespace
+}  // namespace attune

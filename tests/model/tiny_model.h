@@ -1,0 +1,72 @@
+// Small models of random weights, and batches of random sentences, for tests.
+#pragma once
+#include <random>
+#include <vector>
+
+#include "model/transformer.h"
+
+namespace attune {
+
+struct TinyShape {
+  NormPlace norm = NormPlace::post;
+  int64_t heads = 4, heads_kv = 0, d_model = 32;
+  int64_t vocabulary = 20;
+  Tie tie = Tie::all;
+};
+
+inline ModelOptions tiny_options(const TinyShape& shape = {}) {
+  ModelOptions o;
+  o.encoder_layers = o.decoder_layers = 2;
+  o.d_model = shape.d_model;
+  o.d_ff = 48;
+  o.heads = shape.heads;
+  o.heads_kv = shape.heads_kv;
+  o.norm = shape.norm;
+  o.tie = shape.tie;
+  return o;
+}
+
+/// Random weights, wide enough that attention and probabilities are far from even.
+inline std::unique_ptr<Transformer> tiny_model(const TinyShape& shape = {}, uint64_t seed = 1, float scale = 2) {
+  auto model = std::make_unique<Transformer>(
+      tiny_options(shape),
+      Vocabularies{.source_vocabulary = shape.vocabulary, .target_vocabulary = shape.vocabulary, .longest = 100});
+  model->initialize(seed);
+  Parameters& p = model->parameters();
+  for (int64_t i = 0; i < p.size(); ++i) p.data()[i] *= scale;
+  p.repack();
+  return model;
+}
+
+/// A packed batch that owns its ids.
+struct TinyBatch {
+  std::vector<int32_t> ids;
+  Segments segments;
+
+  static TinyBatch of(const std::vector<std::vector<int32_t>>& sentences) {
+    TinyBatch b;
+    std::vector<int32_t> lengths;
+    for (const auto& s : sentences) {
+      b.ids.insert(b.ids.end(), s.begin(), s.end());
+      lengths.push_back(static_cast<int32_t>(s.size()));
+    }
+    b.segments = Segments::of_lengths(lengths);
+    return b;
+  }
+  Tokens tokens() const { return {Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())}), &segments}; }
+};
+
+/// Sentences of 4 to vocabulary - 1, with the end mark.
+inline std::vector<std::vector<int32_t>> random_sentences(int count, int longest, int64_t vocabulary, int seed) {
+  std::mt19937 random(static_cast<unsigned>(seed));
+  std::vector<std::vector<int32_t>> all;
+  for (int i = 0; i < count; ++i) {
+    std::vector<int32_t> s(random() % static_cast<unsigned>(longest));
+    for (int32_t& id : s) id = 4 + static_cast<int32_t>(random() % static_cast<unsigned>(vocabulary - 4));
+    s.push_back(2);
+    all.push_back(s);
+  }
+  return all;
+}
+
+}  // namespace attune
