@@ -60,7 +60,7 @@ struct Trainer::Body {
 
   void refuse_what_is_not_there() const;
   TrainingPlan plan_of(const Learner& learner, const TrainingData& data, const Tokenizers& tokenizers,
-                       const Progress& progress, double peak, int threads) const;
+                       const Progress& progress, int threads) const;
   TrainingOutcome run(const TrainingEvents& events);
 };
 
@@ -90,7 +90,7 @@ void Trainer::Body::refuse_what_is_not_there() const {
 }
 
 TrainingPlan Trainer::Body::plan_of(const Learner& learner, const TrainingData& data, const Tokenizers& tokenizers,
-                                    const Progress& progress, double peak, int threads) const {
+                                    const Progress& progress, int threads) const {
   TrainingPlan p;
   p.out = out;
   p.source_vocabulary = tokenizers.source->size();
@@ -146,7 +146,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   if (options.fresh) folder.clear();
   const double peak = peak_gflops(pool.threads()) * 1e9;
   TrainLog log(out, progress.updates, events.on_log);
-  TrainingPlan plan = plan_of(learner, data, tokenizers, progress, peak, pool.threads());
+  TrainingPlan plan = plan_of(learner, data, tokenizers, progress, pool.threads());
   plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
   plan.parameters = model.parameters().numbers();
   const double flops_per_token = training_flops(model, data.train.source.tokens(), data.train.target.tokens(),

@@ -3,7 +3,7 @@
 #include "api/model_files.h"
 #include "attune/trainer.h"
 #include "data/training_data.h"
-#include "train/learner.h"
+#include "train/loop.h"
 
 namespace attune {
 
