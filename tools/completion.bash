@@ -11,11 +11,14 @@ _attune() {
   --tokenize) words="13a none" ;;
   --smooth) words="exp floor none" ;;
   --ref) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage | --out | --last) words="" ;;
   *)
     case "$at" in
-    "") words="demo tokenizer metric info doctor bench --version $common" ;;
+    "") words="demo new average tokenizer metric info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
+    " new") words="translate $common" ;;
+    " new "*) words="--out --force --truncate $common" ;;
+    " average"*) words="--out --last --force $common" ;;
     " info") words="recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;

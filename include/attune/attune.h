@@ -5,6 +5,8 @@
 #include "attune/error.h"
 #include "attune/machine.h"
 #include "attune/metric.h"
+#include "attune/model.h"
+#include "attune/new_recipe.h"
 #include "attune/recipe.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"

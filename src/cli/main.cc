@@ -98,7 +98,9 @@ int run(int argc, char** argv) {
   add_common_options(app, session);
   app.require_subcommand(0, 1);
   add_demo(app, session);
+  add_new(app, session);
   add_info(app, session);
+  add_average(app, session);
   add_train(app, session);
   add_tokenizer(app, session);
   add_metric(app, session);

@@ -35,7 +35,9 @@ void add_common_options(CLI::App& app, Session& session);
 
 // One function per command, in a file of the same name. Each adds itself to the program.
 void add_demo(CLI::App& app, Session& session);
+void add_new(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
+void add_average(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_train(CLI::App& app, Session& session);
 void add_tokenizer(CLI::App& app, Session& session);
