@@ -6,6 +6,7 @@
 #include "attune/machine.h"
 #include "attune/metric.h"
 #include "attune/recipe.h"
+#include "attune/show.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"
 #include "attune/version.h"
