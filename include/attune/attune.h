@@ -8,6 +8,7 @@
 #include "attune/model.h"
 #include "attune/new_recipe.h"
 #include "attune/recipe.h"
+#include "attune/show.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"
 #include "attune/trainer.h"
