@@ -14,10 +14,11 @@ _attune() {
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage | --out | --last) words="" ;;
   *)
     case "$at" in
-    "") words="demo new average tokenizer metric info doctor bench --version $common" ;;
+    "") words="demo new train average tokenizer metric info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
     " new") words="translate $common" ;;
     " new "*) words="--out --force --truncate $common" ;;
+    " train"*) words="--out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
     " info") words="recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
@@ -26,7 +27,8 @@ _attune() {
     " tokenizer "*) words="--ids $common" ;;
     " metric") words="bleu exact $common" ;;
     " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;
-    " bench") words="gemm attention $common" ;;
+    " bench") words="train gemm attention $common" ;;
+    " bench train"*) words="--set --updates --warm $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;
     *) words="$common" ;;
