@@ -11,11 +11,13 @@ _attune() {
   --tokenize) words="13a none" ;;
   --smooth) words="exp floor none" ;;
   --ref) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set) words="" ;;
   *)
     case "$at" in
-    "") words="demo tokenizer metric info doctor bench --version $common" ;;
+    "") words="demo translate tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--steps --seed $common" ;;
+    " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
+    " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
     " info") words="recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;

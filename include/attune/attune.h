@@ -6,6 +6,8 @@
 #include "attune/machine.h"
 #include "attune/metric.h"
 #include "attune/recipe.h"
+#include "attune/test.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"
+#include "attune/translator.h"
 #include "attune/version.h"
