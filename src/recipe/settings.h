@@ -91,7 +91,7 @@ struct ModelOptions {
   }
 };
 
-struct MetricOptions {
+struct MetricSettings {
   std::string tokenize = "13a";
   bool lowercase = false;
 
@@ -119,7 +119,7 @@ struct TrainOptions {
   AverageOf average_of = AverageOf::last;
   int64_t patience = 0;
   uint64_t seed = 1;
-  MetricOptions metric_options;
+  MetricSettings metric_options;
 
   template <class V>
   void fields(V& v) {
