@@ -39,7 +39,7 @@ std::map<std::string, Names> allowed_arrows() {
       {"train", model + data},
       {"decode", model},
       {"measure", tensor + outside},
-      {"show", tensor},
+      {"show", tensor + Names{"text"}},  // labels are text: how wide it is, what is safe to show
       {"api", train + Names{"checkpoint", "decode", "measure", "show"}},
       {"serve", {}},  // on the public library alone, as the command line is
       {"cli", {}},

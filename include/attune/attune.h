@@ -7,6 +7,7 @@
 #include "attune/metric.h"
 #include "attune/recipe.h"
 #include "attune/test.h"
+#include "attune/show.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"
 #include "attune/translator.h"

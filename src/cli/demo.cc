@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "attune/demo.h"
+#include "attune/show.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -22,20 +23,13 @@ std::string bar(double loss, double guessing) {
   return s;
 }
 
-/// Weights as shades: a query a row, a key a column.
-std::string picture(const DemoResult& r) {
-  const std::string& input = r.examples.front().input;
-  const size_t n = input.size();
-  constexpr const char* shades[] = {"  ", "░░", "▒▒", "▓▓", "██"};
-  std::string out = "      ";
-  for (char c : input) out += fmt::format("{} ", c);
-  out += "  attended to\n";
-  for (size_t i = 0; i < n; ++i) {
-    out += fmt::format("    {} ", r.examples.front().answer[i]);
-    for (size_t j = 0; j < n; ++j) out += shades[std::min(4, static_cast<int>(r.attention[i * n + j] * 5))];
-    out += "\n";
-  }
-  return out;
+/// A letter a label: what was written beside what was looked at.
+AttentionPicture picture(const DemoResult& r) {
+  AttentionPicture p;
+  for (char c : r.examples.front().answer) p.rows.emplace_back(1, c);
+  for (char c : r.examples.front().input) p.columns.emplace_back(1, c);
+  p.weights = r.attention;
+  return p;
 }
 
 void show(const DemoProgress& p, bool terminal) {
@@ -76,7 +70,7 @@ void run(const DemoOptions& options, const Session& session) {
     out += fmt::format("  {:<18} {} {:<18} {}\n", e.input, "->", e.answer, e.answer == e.expected ? "right" : "wrong");
   out += fmt::format("\nWhat layer {}, head {} attends to while it writes each letter of the first row:\n\n",
                      r.layer + 1, r.head + 1);
-  print(out + picture(r));
+  print(out + draw_attention(picture(r), {.colour = isatty(STDOUT_FILENO) != 0}));
 }
 
 }  // namespace
