@@ -1,6 +1,4 @@
 // Training speed: the updates of a run, without its checkpoints and validations.
-#include <sys/resource.h>
-
 #include <algorithm>
 #include <vector>
 
@@ -8,22 +6,13 @@
 #include "attune/bench.h"
 #include "base/clock.h"
 #include "base/error.h"
+#include "base/limits.h"
 #include "data/prefetch.h"
 #include "data/training_data.h"
 #include "kernels/gemm.h"
 #include "train/learner.h"
 
 namespace attune {
-
-namespace {
-
-double peak_rss_mb() {
-  rusage usage{};
-  getrusage(RUSAGE_SELF, &usage);
-  return static_cast<double>(usage.ru_maxrss) / 1024;
-}
-
-}  // namespace
 
 TrainFigure bench_train(const TrainBench& bench) {
   check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
@@ -68,7 +57,7 @@ TrainFigure bench_train(const TrainBench& bench) {
   figure.source_tokens_per_s = static_cast<double>(sources) / seconds;
   figure.gflops = flops / seconds / 1e9;
   figure.share_of_gemm_peak = figure.gflops / peak;
-  figure.peak_rss_mb = peak_rss_mb();
+  figure.peak_rss_mb = static_cast<double>(peak_resident_bytes()) / (1 << 20);
   figure.estimated_mb = static_cast<double>(learner.memory().total()) / (1 << 20);
   figure.parameters = model.parameters().numbers();
   figure.vocabulary = model.sizes().target_vocabulary;

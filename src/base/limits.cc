@@ -1,6 +1,7 @@
 #include "base/limits.h"
 
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -86,6 +87,19 @@ Limits read_limits(const std::string& root) {
   if (getrlimit(RLIMIT_AS, &r) == 0 && r.rlim_cur != RLIM_INFINITY)
     limits.address_space = static_cast<int64_t>(r.rlim_cur);
   return limits;
+}
+
+int64_t resident_bytes() {
+  const std::string line = first_line("/proc/self/statm");  // pages: in all, resident ...
+  const size_t space = line.find(' ');
+  if (space == std::string::npos) return 0;
+  return std::strtoll(line.c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
+}
+
+int64_t peak_resident_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return int64_t{usage.ru_maxrss} * 1024;
 }
 
 }  // namespace attune

@@ -16,6 +16,10 @@ struct Limits {
 /// `root` stands before /proc and /sys, so that tests can bring their own.
 Limits read_limits(const std::string& root = "");
 
+/// Memory of this process in bytes: now, and at its most so far.
+int64_t resident_bytes();
+int64_t peak_resident_bytes();
+
 /// The first line of a small file, "" when it can't be read: for /proc and /sys.
 std::string first_line(const std::string& path);
 

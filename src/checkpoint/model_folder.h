@@ -7,6 +7,7 @@
 // still there and verifies.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <set>
 #include <string>
@@ -30,7 +31,8 @@ struct ModelContents {
   StoredTensors optimizer;       // moments_of(parameters, first, second)
   std::optional<State> trainer;  // counters, place in the data, random keys
   std::string recipe;            // text of recipe.toml
-  std::string tokenizer;         // a folder to copy in
+  std::string tokenizer;         // a folder to copy in, or instead:
+  std::function<void(const std::string& folder)> save_tokenizer = {};  // writes it there
   Metadata metadata;             // of model.safetensors
 };
 

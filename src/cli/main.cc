@@ -99,7 +99,11 @@ int run(int argc, char** argv) {
   app.require_subcommand(0, 1);
   add_demo(app, session);
   add_translate(app, session);
+  add_look(app, session);
+  add_new(app, session);
   add_info(app, session);
+  add_average(app, session);
+  add_train(app, session);
   add_tokenizer(app, session);
   add_test(app, session);
   add_metric(app, session);
@@ -127,7 +131,7 @@ int run(int argc, char** argv) {
     session.choose_isa();
     session.work();
     finish_output();
-    return 0;
+    return session.exit_code;
   } catch (const Error& e) {
     return report(session.command, e.what(), exit_code(e.kind()));
   } catch (const std::bad_alloc&) {

@@ -17,6 +17,7 @@ struct Session {
   std::string isa_source;  // "--isa", "ATTUNE_ISA" or ""
   std::string command;     // "bench gemm"
   std::function<void()> work;
+  int exit_code = 0;  // of a command that did its work
 
   int thread_count() const;
   /// Applies --isa or ATTUNE_ISA.
@@ -37,8 +38,11 @@ void add_demo(CLI::App& app, Session& session);
 void add_translate(CLI::App& app, Session& session);
 void add_test(CLI::App& app, Session& session);
 void add_look(CLI::App& app, Session& session);
+void add_new(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
+void add_average(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
+void add_train(CLI::App& app, Session& session);
 void add_tokenizer(CLI::App& app, Session& session);
 void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

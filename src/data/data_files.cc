@@ -26,10 +26,7 @@ std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string
   return pairs;
 }
 
-namespace {
-
-/// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
-std::string ending_of(const std::string& file) {
+std::string language_of(const std::string& file) {
   std::filesystem::path path(file);
   if (path.extension() == ".gz") path.replace_extension();
   std::string ending = path.extension().string();
@@ -39,8 +36,6 @@ std::string ending_of(const std::string& file) {
   return word && ending.size() >= 2 && ending != "txt" && ending != "tsv" ? ending : "";
 }
 
-}  // namespace
-
 std::array<std::string, 2> languages_of(const DataSettings& options) {
   const auto& names = options.languages;
   if (!names.empty() && names.size() != 2)
@@ -48,7 +43,7 @@ std::array<std::string, 2> languages_of(const DataSettings& options) {
          names.size());
   if (!names.empty()) return {names[0], names[1]};
   if (options.format == DataFormat::lines && options.train.size() >= 2) {
-    const std::string source = ending_of(options.train[0]), target = ending_of(options.train[1]);
+    const std::string source = language_of(options.train[0]), target = language_of(options.train[1]);
     if (!source.empty() && !target.empty() && source != target) return {source, target};
   }
   return {"source", "target"};

@@ -13,6 +13,9 @@ namespace attune {
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key);
 
+/// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
+std::string language_of(const std::string& file);
+
 /// What the two sides are called: `languages`, else the endings of the first two files of train ("en", "de").
 std::array<std::string, 2> languages_of(const DataSettings& options);
 

@@ -144,7 +144,7 @@ struct TrainOptions {
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens", from_below(0, 1));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
     v("validate", validate, "how often to validate");
-    v("metric", metric, "what \"best\" means", one_of({"bleu", "chrf", "loss", "perplexity", "accuracy"}));
+    v("metric", metric, "what \"best\" means", one_of({"bleu", "exact", "chrf", "loss", "perplexity", "accuracy"}));
     v("keep", keep, "checkpoints that stay", between(1, 1e6));
     v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
     v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));

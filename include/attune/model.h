@@ -1,0 +1,65 @@
+// Model folders as a whole: what one holds, and the average of several.
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attune {
+
+struct ModelFile {
+  std::string name;  // relative to the folder
+  int64_t bytes = 0;
+};
+
+/// One line of metrics.jsonl that tells scores of a validation.
+struct ModelScore {
+  int64_t step = 0;
+  std::vector<std::pair<std::string, double>> values;  // {"bleu", 38.2}, {"valid_loss", 1.7}
+};
+
+struct ModelDescription {
+  std::string folder;
+  std::string task, source_language, target_language;
+  std::string shape;  // "encoder-decoder"
+  int64_t encoder_layers = 0, decoder_layers = 0, d_model = 0, d_ff = 0, heads = 0;
+  std::string norm, position, attention, tie;
+  std::string tokenizer;                                 // "bpe", ...
+  int64_t source_vocabulary = 0, target_vocabulary = 0;  // pieces; 0 when there is no such side
+
+  int64_t parameters = 0, tensors = 0;
+  std::string stored_as;  // the types of the weights: "F32"
+  std::vector<ModelFile> files;
+  int64_t bytes = 0;                                          // of all of them
+  std::vector<std::pair<std::string, std::string>> metadata;  // of the weights
+
+  int64_t step = -1;                 // updates done, when the folder tells
+  std::vector<int64_t> checkpoints;  // steps, oldest first
+  std::string metric;                // what "best" means
+  std::vector<ModelScore> scores;    // all validations, oldest first
+  int64_t best = -1;                 // which of scores is the best by `metric`; -1: none tells
+
+  bool verified = false;  // every file is what the manifest says
+  std::string trouble;    // when it is not: which file, and what to do
+};
+
+/// Describes a model folder; damage is described too (`trouble`) as far as files can be read. Reads every byte, to
+/// verify. ErrorKind::model when there is no model in the folder at all.
+ModelDescription describe_model(const std::string& folder);
+
+struct AverageOptions {
+  int64_t last = 0;  // how many checkpoints of a run, the newest ones; 0: 10
+  bool replace = false;
+};
+struct AverageReport {
+  std::vector<std::string> models;  // what was averaged
+  int64_t parameters = 0;
+  std::vector<std::string> notes;  // a sentence each
+};
+/// The mean weights of several models as a model in `out`, with their recipe and tokenizer. `models` are model folders,
+/// or one run whose checkpoints are meant. Throws when models are of different kinds, and says how they differ; when
+/// `out` holds a model already, unless `replace`.
+AverageReport average(const std::vector<std::string>& models, const std::string& out,
+                      const AverageOptions& options = {});
+
+}  // namespace attune

@@ -1,0 +1,17 @@
+// The scores in a run's metrics.jsonl, for people who look at a model later.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "attune/model.h"
+
+namespace attune {
+
+/// The lines that tell a validation: objects with a step ("step" or "update") and numbers called after a metric (bleu,
+/// chrf, accuracy, perplexity, exact) or valid_... Other lines and those cut short by a stop are passed over; a file
+/// that is not there has none.
+std::vector<ModelScore> read_scores(const std::string& path);
+/// The index of the best by a metric as recipes name it ("bleu", "loss"); -1 when none tells it.
+int64_t best_score(const std::vector<ModelScore>& scores, const std::string& metric);
+
+}  // namespace attune

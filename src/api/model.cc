@@ -1,0 +1,133 @@
+#include "attune/model.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+
+#include "api/metrics_file.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/model_folder.h"
+#include "data/data_files.h"
+#include "recipe/reader.h"
+#include "recipe/settings.h"
+#include "text/vocabulary.h"
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Does what it can, and notes the first thing that it can't.
+template <class F>
+void attempt(ModelDescription& d, F f) {
+  try {
+    f();
+  } catch (const Error& e) {
+    if (d.trouble.empty()) d.trouble = e.what();
+  }
+}
+
+void read_recipe(ModelDescription& d) {
+  Recipe r;
+  const std::string path = d.folder + "/" + kRecipeName;
+  const Fields fields = fields_of(r);
+  parse_recipe(read_recipe_text(path), path, fields);
+  const auto word = [&](const char* key) { return text_of(find_field(fields, key).get()); };
+  d.task = word("task");
+  d.shape = word("model.shape");
+  d.norm = word("model.norm");
+  d.tie = word("model.tie");
+  d.position = word("model.position");
+  d.attention = word("model.attention");
+  d.tokenizer = word("tokenizer.kind");
+  d.metric = r.train.metric;
+  const bool encoder = r.model.shape != ModelShape::decoder, decoder = r.model.shape != ModelShape::encoder;
+  d.encoder_layers = encoder ? r.model.encoder_layers : 0;
+  d.decoder_layers = decoder ? r.model.decoder_layers : 0;
+  d.d_model = r.model.d_model;
+  d.d_ff = r.model.d_ff;
+  d.heads = r.model.heads;
+  if (r.task != Task::translate) return;
+  const auto languages = languages_of(r.data);
+  d.source_language = languages[0];
+  d.target_language = languages[1];
+}
+
+void read_weights(ModelDescription& d) {
+  const SafetensorsFile file(d.folder + "/" + kModelName);
+  std::set<std::string> types;
+  for (const StoredTensor& t : file.tensors()) {
+    ++d.tensors;
+    d.parameters += t.size();
+    types.insert(name_of(t.type));
+  }
+  d.stored_as = join({types.begin(), types.end()}, ", ");
+  for (const auto& [key, value] : file.metadata()) d.metadata.emplace_back(shown_name(key), shown_name(value));
+  const auto rows = [&](const char* name) {
+    const StoredTensor* t = file.find(name);
+    return t && !t->dims.empty() ? t->dims[0] : 0;
+  };
+  const int64_t shared = rows("embedding.weight");
+  if (d.encoder_layers > 0) d.source_vocabulary = shared ? shared : rows("encoder.embedding.weight");
+  if (d.decoder_layers > 0) d.target_vocabulary = shared ? shared : rows("decoder.embedding.weight");
+}
+
+/// The sizes of the files as they are, not as the manifest says.
+void read_files(ModelDescription& d) {
+  for (const ManifestEntry& e : read_manifest(d.folder)) {
+    std::error_code error;
+    const auto bytes = fs::file_size(d.folder + "/" + e.name, error);
+    if (error) continue;
+    d.files.push_back({e.name, static_cast<int64_t>(bytes)});
+    d.bytes += d.files.back().bytes;
+  }
+}
+
+void read_progress(ModelDescription& d) {
+  for (const Checkpoint& c : checkpoints(d.folder)) d.checkpoints.push_back(c.step);
+  const std::string path = d.folder + "/" + kTrainerName;
+  if (!fs::exists(path)) return;
+  const State state = State::from_json(read_file(path), path);
+  for (const char* name : {"step", "updates", "update"})
+    if (state.has(name) && d.step < 0) d.step = state.whole(name);
+}
+
+/// A folder that is none, said so that the right one is found.
+void check_folder(const std::string& folder) {
+  std::error_code ignored;
+  if (!fs::is_directory(folder, ignored))
+    fail(ErrorKind::model, "{} is not a folder\n  fix: name a folder that attune train wrote", folder);
+  if (fs::exists(folder + "/" + kManifestName, ignored) || fs::exists(folder + "/.next-model", ignored)) return;
+  const std::vector<Checkpoint> found = checkpoints(folder);
+  if (!found.empty())
+    fail(ErrorKind::model, "{} has no model yet, but {} checkpoint{}\n  fix: name one of them: {}", folder,
+         found.size(), found.size() == 1 ? "" : "s", found.back().path);
+}
+
+}  // namespace
+
+ModelDescription describe_model(const std::string& folder) {
+  check_folder(folder);
+  ModelDescription d;
+  d.folder = folder;
+  attempt(d, [&] {
+    open_model(folder);
+    d.verified = true;
+  });
+  if (std::error_code ignored; !fs::exists(folder + "/" + kManifestName, ignored))
+    throw Error(ErrorKind::model, d.trouble);
+  attempt(d, [&] { read_files(d); });
+  attempt(d, [&] { read_recipe(d); });
+  attempt(d, [&] { read_weights(d); });
+  attempt(d, [&] { read_progress(d); });
+  attempt(d, [&] { d.scores = read_scores(folder + "/metrics.jsonl"); });
+  d.best = best_score(d.scores, d.metric);
+  if (d.step < 0 && !d.checkpoints.empty()) d.step = d.checkpoints.back();
+  return d;
+}
+
+}  // namespace attune

@@ -1,0 +1,28 @@
+// Sizes of tokenizer, model and training that suit a corpus and the memory there is.
+#pragma once
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "api/corpus_look.h"
+#include "recipe/settings.h"
+
+namespace attune {
+
+/// Settings and, by key, why they are what they are.
+struct SizedRecipe {
+  Recipe recipe;
+  std::map<std::string, std::string> reasons;
+  std::string memory_note;  // a sentence when memory, not the corpus, limits the model
+};
+/// `memory`: bytes that training may take. `threads` work at once, each with its own gradients.
+SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads);
+
+/// Of an encoder-decoder, as far as the sizes tell.
+int64_t parameters_of(const Recipe& recipe);
+/// Floating-point operations of a whole training run that ends after so many updates.
+double training_operations(const Recipe& recipe, const CorpusLook& look);
+/// Bytes of weights, gradients, moments and activations.
+int64_t training_memory(const Recipe& recipe, int threads);
+
+}  // namespace attune

@@ -1,0 +1,199 @@
+#include "api/run_folder.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "checkpoint/manifest.h"
+#include "recipe/writer.h"
+#include "train/schedule.h"
+
+namespace attune {
+
+namespace fs = std::filesystem;
+
+FolderLock::FolderLock(const std::string& dir) {
+  const std::string path = dir + "/.lock";
+  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  if (file_ < 0) fail(ErrorKind::io, "cannot write to {}: {}", dir, std::strerror(errno));
+  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  ::close(file_);
+  fail(ErrorKind::usage, "another run is training in {}\n  fix: wait for it, or give this one a folder by --out", dir);
+}
+
+FolderLock::~FolderLock() { ::close(file_); }
+
+std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
+  std::set<std::string> free{"data.train", "data.valid",    "data.test",        "data.languages", "train.save",
+                             "train.keep", "train.average", "train.average_of", "train.patience", "train.memory"};
+  if (!depends_on_end(now.train.schedule)) free.insert("train.stop");
+  std::vector<std::string> changes;
+  for (const Difference& d : differences(to_values(before), to_values(now)))
+    if (!free.contains(d.key)) changes.push_back(d.text());
+  return changes;
+}
+
+std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
+  remove_leftovers(dir_);
+  const auto found = latest_checkpoint(dir_);
+  if (!found) return std::nullopt;
+  for (const std::string& d : found->damaged) notes.push_back("passed over a damaged checkpoint: " + d);
+  const std::string path = found->checkpoint.path + "/" + kRecipeName;
+  const std::vector<std::string> changes = forbidden_changes(load_recipe(path), recipe_);
+  if (!changes.empty())
+    fail(ErrorKind::recipe,
+         "{} holds a run of another recipe: {}\n  fix: undo the change to go on, give --out another folder, or start "
+         "anew with --fresh",
+         dir_, join(changes, "; "));
+  return found->checkpoint;
+}
+
+void RunFolder::clear() {
+  std::error_code error;
+  for (const char* name :
+       {"checkpoints", "metrics.jsonl", "train.log", kManifestName, kModelName, kRecipeName, kTokenizerName}) {
+    fs::remove_all(fs::path(dir_) / name, error);
+    if (error) fail(ErrorKind::io, "cannot remove {}/{}: {}", dir_, name, error.message());
+  }
+}
+
+// --- what a checkpoint remembers -------------------------------------------------------------------------------------
+
+namespace {
+
+State state_of(const Progress& p, const std::vector<Milestone>& milestones, const std::string& content_hash) {
+  State s;
+  s.set("updates", p.updates);
+  s.set("batches", p.batches);
+  s.set("source_tokens", p.source_tokens);
+  s.set("target_tokens", p.target_tokens);
+  s.set("sentences", p.sentences);
+  s.set("seconds", p.seconds);
+  s.set("data_epoch", p.data.epoch);
+  s.set("data_example", p.data.example);
+  s.set("validations", p.validations);
+  s.set("stalled", p.stalled);
+  s.set("best_update", p.best_update);
+  s.set("validated_update", p.validated_update);
+  if (p.best_update > 0) s.set("best_score", p.best_score);
+  s.set("content_hash", content_hash);
+  s.set("milestones", static_cast<int64_t>(milestones.size()));
+  for (size_t i = 0; i < milestones.size(); ++i) {
+    s.set(fmt::format("milestone_{:04}_update", i), milestones[i].update);
+    s.set(fmt::format("milestone_{:04}_score", i), milestones[i].score);
+  }
+  return s;
+}
+
+Progress progress_of(const State& s) {
+  Progress p;
+  p.updates = s.whole("updates");
+  p.batches = s.whole("batches");
+  p.source_tokens = s.whole("source_tokens");
+  p.target_tokens = s.whole("target_tokens");
+  p.sentences = s.whole("sentences");
+  p.seconds = s.number("seconds");
+  p.data = {s.whole("data_epoch"), s.whole("data_example")};
+  p.validations = s.whole("validations");
+  p.stalled = s.whole("stalled");
+  p.best_update = s.whole("best_update");
+  p.validated_update = s.whole("validated_update");
+  if (p.best_update > 0) p.best_score = s.number("best_score");
+  return p;
+}
+
+}  // namespace
+
+Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::string& content_hash,
+                           ThreadPool* pool) {
+  const std::string path = from.path + "/" + kTrainerName;
+  const State state = State::from_json(read_file(path), path);
+  if (state.text("content_hash") != content_hash)
+    fail(ErrorKind::data,
+         "the training or validation data is not what the run in {} began with\n  fix: put the old files back to go "
+         "on, give --out another folder, or start anew with --fresh",
+         dir_);
+  Parameters& parameters = learner.model().parameters();
+  load_tensors(from.path + "/" + kOptimizerName,
+               moments_of(parameters, learner.first_moment(), learner.second_moment()));
+  load_parameters(from.path + "/" + kModelName, parameters, pool);
+  const Progress progress = progress_of(state);
+  learner.set_updates(progress.updates);
+  milestones_.clear();
+  for (int64_t i = 0; i < state.whole("milestones"); ++i)
+    add_milestone(state.whole(fmt::format("milestone_{:04}_update", i)),
+                  state.number(fmt::format("milestone_{:04}_score", i)));
+  return progress;
+}
+
+ModelContents RunFolder::contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const {
+  ModelContents c;
+  c.weights = tensors_of(learner.model().parameters());
+  c.recipe = recipe_text(recipe_);
+  c.save_tokenizer = [&tokenizers](const std::string& folder) { tokenizers.save(folder); };
+  c.metadata = {{"format", "attune"}, {"update", std::to_string(progress.updates)}};
+  return c;
+}
+
+void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                     const std::string& content_hash) {
+  // Those that may still be averaged stay; the others are for going on, of which the newest is enough.
+  const auto keep = static_cast<size_t>(recipe_.train.keep);
+  std::vector<Milestone> kept = to_average();
+  for (size_t i = milestones_.size() > keep ? milestones_.size() - keep : 0; i < milestones_.size(); ++i)
+    kept.push_back(milestones_[i]);
+  std::erase_if(milestones_, [&](const Milestone& m) {
+    return std::none_of(kept.begin(), kept.end(), [&](const Milestone& k) { return k.update == m.update; });
+  });
+  ModelContents c = contents(learner, progress, tokenizers);
+  c.optimizer = moments_of(learner.model().parameters(), learner.first_moment(), learner.second_moment());
+  c.trainer = state_of(progress, milestones_, content_hash);
+  save_checkpoint(dir_, progress.updates, c);
+  std::set<int64_t> spared;
+  for (const Milestone& m : milestones_) spared.insert(m.update);
+  prune(dir_, 1, spared);
+}
+
+void RunFolder::save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) {
+  save_model(dir_, contents(learner, progress, tokenizers));
+}
+
+std::vector<Milestone> RunFolder::to_average() const {
+  std::vector<Milestone> chosen = milestones_;
+  if (recipe_.train.average_of == AverageOf::best)
+    std::stable_sort(chosen.begin(), chosen.end(),
+                     [](const Milestone& a, const Milestone& b) { return a.score < b.score; });
+  const auto wanted = static_cast<size_t>(recipe_.train.average);
+  if (chosen.size() > wanted) chosen.erase(chosen.begin(), chosen.end() - static_cast<std::ptrdiff_t>(wanted));
+  return chosen;
+}
+
+int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                                ThreadPool* pool) {
+  const std::vector<Milestone> chosen = to_average();
+  if (recipe_.train.average <= 1 || chosen.size() <= 1) return 0;
+  std::vector<std::string> dirs;
+  for (const Milestone& m : chosen) dirs.push_back(fmt::format("{}/checkpoints/step-{:08}", dir_, m.update));
+  Weights mean = average_models(dirs);
+  Parameters& parameters = learner.model().parameters();
+  for (const NamedParameter& p : parameters.named()) {
+    const std::vector<float>& values = mean.by_name.at(p.name).values;
+    std::copy(values.begin(), values.end(), parameters.data() + p.offset);
+  }
+  parameters.repack(pool);
+  ModelContents c = contents(learner, progress, tokenizers);
+  c.metadata["averaged"] = std::to_string(chosen.size());
+  save_model(dir_, c);
+  return static_cast<int64_t>(chosen.size());
+}
+
+}  // namespace attune

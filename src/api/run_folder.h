@@ -1,0 +1,66 @@
+// The folder of a run: what is written there, and how a run goes on from it.
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/model_files.h"
+#include "checkpoint/model_folder.h"
+#include "train/loop.h"
+
+namespace attune {
+
+/// A checkpoint whose moment depends on counters alone: what is averaged at the end.
+struct Milestone {
+  int64_t update = 0;
+  double score = 0;
+};
+
+/// Keeps others out of a folder while a run writes to it.
+class FolderLock {
+ public:
+  /// ErrorKind::usage when another process holds it.
+  explicit FolderLock(const std::string& dir);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int file_ = -1;
+};
+
+class RunFolder {
+ public:
+  RunFolder(std::string dir, const Recipe& recipe) : dir_(std::move(dir)), recipe_(recipe) {}
+  const std::string& dir() const { return dir_; }
+
+  /// The newest checkpoint that can be used, or none. Refuses a recipe that would train another model, saying what
+  /// changed. Damaged ones are told in `notes`.
+  std::optional<Checkpoint> find(std::vector<std::string>& notes);
+  /// Reads weights, moments and counters; `content_hash` is that of the data now.
+  Progress resume(const Checkpoint& from, Learner& learner, const std::string& content_hash, ThreadPool* pool);
+  /// Makes room for a new run: removes checkpoints, logs and the model of an older one.
+  void clear();
+
+  /// A checkpoint, and old ones removed.
+  void save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, const std::string& content_hash);
+  void add_milestone(int64_t update, double score) { milestones_.push_back({update, score}); }
+  /// The model so far is the best: it becomes the folder's own.
+  void save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers);
+  /// At the end: the mean of the milestones that the recipe wants, if more than one. Returns how many.
+  int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
+
+ private:
+  ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
+  std::vector<Milestone> to_average() const;
+
+  std::string dir_;
+  const Recipe& recipe_;
+  std::vector<Milestone> milestones_;
+};
+
+/// What changed between the recipe of a run and the one given now that would train another model. Keys that only say
+/// how long, how often or where (train.stop, train.save, paths) may change.
+std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now);
+
+}  // namespace attune

@@ -1,0 +1,141 @@
+#include "api/train_log.h"
+
+#include <cerrno>
+#include <cmath>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+
+namespace attune {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+std::string time_of_day() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof(text), "%Y-%m-%d %H:%M:%S", &parts);
+  return text;
+}
+
+/// A run that was killed has written metrics of updates that it will do again.
+void drop_later(const std::string& path, int64_t update) {
+  if (!std::filesystem::exists(path)) return;
+  std::string kept;
+  for (const std::string& line : split(read_file(path), '\n')) {
+    const Json j = Json::parse(line, nullptr, false);
+    if (!j.is_object() || j.value("update", int64_t{0}) > update) continue;
+    kept += line + "\n";
+  }
+  write_file(path, kept);
+}
+
+}  // namespace
+
+AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "ae")) {
+  if (!file_) fail(ErrorKind::io, "cannot write {}: {}", path_, std::strerror(errno));
+}
+
+AppendedFile::~AppendedFile() { std::fclose(file_); }
+
+void AppendedFile::line(const std::string& text) {
+  const bool written = std::fputs((text + "\n").c_str(), file_) >= 0 && std::fflush(file_) == 0;
+  if (!written) fail(ErrorKind::io, "cannot write {}: {}\n  fix: make room on its disk", path_, std::strerror(errno));
+}
+
+std::string duration_text(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
+
+TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, std::function<void(const std::string&)> on_line)
+    : log_(dir + "/train.log"),
+      metrics_((drop_later(dir + "/metrics.jsonl", resumed_at), dir + "/metrics.jsonl")),
+      on_line_(std::move(on_line)) {}
+
+void TrainLog::say(const std::string& text) {
+  log_.line(fmt::format("[{}] {}", time_of_day(), text));
+  if (on_line_) on_line_(text);
+}
+
+void TrainLog::plan(const TrainingPlan& p) {
+  for (const std::string& note : p.notes) say(note);
+  say(fmt::format("{} parameters, vocabulary {}, {} training pairs, {} validation pairs, {} target tokens an epoch",
+                  thousands(p.parameters),
+                  p.source_vocabulary == p.target_vocabulary
+                      ? thousands(p.target_vocabulary)
+                      : thousands(p.source_vocabulary) + " and " + thousands(p.target_vocabulary),
+                  thousands(p.training_pairs), thousands(p.validation_pairs), thousands(p.tokens_per_epoch)));
+  say(fmt::format("will take up to {} of memory{}, {} thread{}", human_bytes(p.memory),
+                  p.seconds > 0 ? " and about " + duration_text(p.seconds) : "", p.threads, p.threads == 1 ? "" : "s"));
+  if (p.resumed_at > 0) say(fmt::format("going on from update {}", thousands(p.resumed_at)));
+}
+
+void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
+  const double now = now_seconds();
+  if (s.update % 100 != 0 && now - last_ < 30) return;
+  last_ = now;
+  say(
+      fmt::format("Ep. {:.2f} : Up. {} : Sen. {} : Cost {:.4f} : Time {:.0f}s : {} tokens/s : {:.0f} % of peak : "
+                  "L.r. {:.4e}",
+                  s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
+                  thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
+  metrics_.line(Json{{"update", s.update},
+                     {"epoch", s.epoch},
+                     {"loss", s.loss},
+                     {"learning_rate", s.rate},
+                     {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+                     {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+                     {"memory_mb", s.memory >> 20},
+                     {"seconds", std::round(s.seconds * 10) / 10}}
+                    .dump());
+}
+
+void TrainLog::validation(const ValidationResult& v) {
+  std::string scores;
+  Json json{{"update", v.update}, {"epoch", v.epoch}, {"valid_loss", v.loss}, {"valid_perplexity", v.perplexity}};
+  for (const auto& [name, value] : v.scores) {
+    scores += fmt::format(" : {} {:.2f}", name, value);
+    json["valid_" + name] = value;
+  }
+  json["best"] = v.best;
+  json["valid_seconds"] = std::round(v.seconds * 10) / 10;
+  say(fmt::format("Ep. {:.2f} : Up. {} : valid : loss {:.4f} : perplexity {:.3f}{} : {}", v.epoch, v.update, v.loss,
+                  v.perplexity, scores,
+                  v.best ? "new best" : fmt::format("best {:.4g} at {}", v.best_score, thousands(v.best_update))));
+  for (const SampleTranslation& s : v.samples) {
+    say("  source:      " + s.source);
+    say("  reference:   " + s.reference);
+    say("  translation: " + s.translation);
+  }
+  metrics_.line(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void TrainLog::outcome(const TrainingOutcome& o) {
+  const char* why = o.reason == TrainingOutcome::Reason::finished          ? "finished"
+                    : o.reason == TrainingOutcome::Reason::out_of_patience ? "no better for a while, finished"
+                                                                           : "interrupted";
+  say(fmt::format("{} after {} updates, {} of training", why, thousands(o.updates), duration_text(o.seconds)));
+  if (o.reason == TrainingOutcome::Reason::interrupted) return;
+  if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
+  if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
+  metrics_.line(Json{{"update", o.updates},
+                     {"finished", true},
+                     {"averaged", o.averaged},
+                     {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+                     {"seconds", std::round(o.seconds * 10) / 10}}
+                    .dump());
+}
+
+}  // namespace attune

@@ -1,0 +1,47 @@
+// What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl.
+#pragma once
+#include <cstdint>
+#include <cstdio>
+#include <functional>
+#include <string>
+
+#include "attune/trainer.h"
+
+namespace attune {
+
+/// A file that only grows. Errors are ErrorKind::io.
+class AppendedFile {
+ public:
+  explicit AppendedFile(std::string path);
+  ~AppendedFile();
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+  void line(const std::string& text);
+
+ private:
+  std::string path_;
+  std::FILE* file_;
+};
+
+class TrainLog {
+ public:
+  /// Goes on with the files of `dir`. What metrics.jsonl has of updates after `resumed_at` is dropped: they come again.
+  TrainLog(const std::string& dir, int64_t resumed_at, std::function<void(const std::string&)> on_line);
+
+  void plan(const TrainingPlan& plan);
+  /// Writes a line every hundred updates and every half minute; `sentences` are those of the run so far.
+  void update(const TrainingStatus& status, int64_t sentences);
+  void validation(const ValidationResult& v);
+  void outcome(const TrainingOutcome& o);
+  void say(const std::string& text);
+
+ private:
+  AppendedFile log_, metrics_;
+  std::function<void(const std::string&)> on_line_;
+  double last_ = -1e9;
+};
+
+/// 3723 -> "1 h 02 min", 75 -> "1 min 15 s".
+std::string duration_text(double seconds);
+
+}  // namespace attune

@@ -1,0 +1,51 @@
+// attune average: the mean of several models.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/model.h"
+#include "attune/text.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::vector<std::string> models;
+  std::string out;
+  AverageOptions options;
+};
+
+void run(const Arguments& a, const Session& session) {
+  const AverageReport r = average(a.models, a.out, a.options);
+  if (session.json)
+    print(to_json({{"out", a.out}, {"models", r.models}, {"parameters", r.parameters}, {"notes", r.notes}}) + "\n");
+  if (session.quiet) return;
+  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+  fmt::print(stderr, "{} is the average of {} models, {} parameters:\n", a.out, r.models.size(),
+             thousands(r.parameters));
+  for (const std::string& m : r.models) fmt::print(stderr, "  {}\n", m);
+}
+
+}  // namespace
+
+void add_average(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "average", "average checkpoints into one model",
+                                  "  attune average run --last 5 --out averaged\n"
+                                  "  attune average run/checkpoints/step-00007000 run/checkpoints/step-00008000 "
+                                  "--out averaged");
+  command->group("Models");
+  command->add_option("DIR", a->models, "a run, whose last checkpoints are meant, or several model folders")
+      ->required();
+  command->add_option("--last", a->options.last, "how many checkpoints of a run (default: 10)")
+      ->type_name("N")
+      ->check(CLI::Range(int64_t{2}, int64_t{1'000'000}));
+  command->add_option("--out", a->out, "where to put the averaged model")->type_name("DIR")->required();
+  command->add_flag("--force", a->options.replace, "replace a model that is there already");
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli

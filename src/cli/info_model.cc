@@ -1,0 +1,114 @@
+#include "cli/info_model.h"
+
+#include <fmt/core.h>
+
+#include "attune/error.h"
+#include "attune/model.h"
+#include "attune/text.h"
+#include "cli/output.h"
+
+namespace attune::cli {
+
+namespace {
+
+Record scores_of(const ModelScore& s) {
+  Record r{{"step", s.step}};
+  for (const auto& [name, value] : s.values) r.emplace_back(name, value);
+  return r;
+}
+
+std::string as_json(const ModelDescription& d) {
+  List files, checkpoints;
+  for (const ModelFile& f : d.files) files.push_back(Record{{"name", f.name}, {"bytes", f.bytes}});
+  for (const int64_t step : d.checkpoints) checkpoints.push_back(step);
+  Record metadata;
+  for (const auto& [key, value] : d.metadata) metadata.emplace_back(key, value);
+  Record r{{"folder", d.folder},
+           {"verified", d.verified},
+           {"trouble", d.trouble},
+           {"task", d.task},
+           {"languages", List{d.source_language, d.target_language}},
+           {"shape", d.shape},
+           {"encoder_layers", d.encoder_layers},
+           {"decoder_layers", d.decoder_layers},
+           {"d_model", d.d_model},
+           {"d_ff", d.d_ff},
+           {"heads", d.heads},
+           {"norm", d.norm},
+           {"position", d.position},
+           {"attention", d.attention},
+           {"tie", d.tie},
+           {"tokenizer", d.tokenizer},
+           {"source_vocabulary", d.source_vocabulary},
+           {"target_vocabulary", d.target_vocabulary},
+           {"parameters", d.parameters},
+           {"tensors", d.tensors},
+           {"stored_as", d.stored_as},
+           {"bytes", d.bytes},
+           {"files", files},
+           {"metadata", metadata},
+           {"checkpoints", checkpoints},
+           {"metric", d.metric},
+           {"validations", static_cast<int64_t>(d.scores.size())}};
+  if (d.step >= 0) r.emplace_back("step", d.step);
+  if (!d.scores.empty()) r.emplace_back("last", scores_of(d.scores.back()));
+  if (d.best >= 0) r.emplace_back("best", scores_of(d.scores[static_cast<size_t>(d.best)]));
+  return to_json(r);
+}
+
+std::string score_text(const ModelScore& s) {
+  std::string out;
+  for (const auto& [name, value] : s.values) out += fmt::format("{}{} {:.4g}", out.empty() ? "" : ", ", name, value);
+  return out + fmt::format(" (step {})", thousands(s.step));
+}
+
+std::string vocabulary_text(const ModelDescription& d) {
+  const std::string kind = d.tokenizer.empty() ? "" : " (" + d.tokenizer + ")";
+  if (d.source_vocabulary == 0 || d.target_vocabulary == 0 || d.source_vocabulary == d.target_vocabulary)
+    return thousands(std::max(d.source_vocabulary, d.target_vocabulary)) + kind;
+  return fmt::format("{} source, {} target{}", thousands(d.source_vocabulary), thousands(d.target_vocabulary), kind);
+}
+
+std::string layers_text(const ModelDescription& d) {
+  if (d.encoder_layers == 0 || d.decoder_layers == 0) return fmt::format("{}", d.encoder_layers + d.decoder_layers);
+  return fmt::format("{} + {}", d.encoder_layers, d.decoder_layers);
+}
+
+std::string as_text(const ModelDescription& d) {
+  std::string out;
+  const auto line = [&](const char* name, const std::string& value) {
+    if (!value.empty()) out += fmt::format("{:<12} {}\n", name, value);
+  };
+  line("model", d.folder);
+  if (!d.task.empty()) {
+    line("task", d.task + (d.source_language.empty() ? "" : ", " + d.source_language + " to " + d.target_language));
+    line("shape", fmt::format("{}, {} layers, d_model {}, d_ff {}, {} heads", d.shape, layers_text(d), d.d_model,
+                              d.d_ff, d.heads));
+    line("mechanism", fmt::format("attention {}, positions {}, {}-norm, tied embeddings: {}", d.attention, d.position,
+                                  d.norm, d.tie));
+  }
+  if (d.source_vocabulary + d.target_vocabulary > 0) line("vocabulary", vocabulary_text(d));
+  if (d.tensors > 0)
+    line("parameters", fmt::format("{} in {} tensors ({})", thousands(d.parameters), d.tensors, d.stored_as));
+  if (d.step >= 0) line("step", thousands(d.step));
+  for (const auto& [key, value] : d.metadata) line(key.c_str(), value);
+  if (d.best >= 0) line("best", score_text(d.scores[static_cast<size_t>(d.best)]));
+  if (!d.scores.empty()) line("last", score_text(d.scores.back()));
+  if (!d.checkpoints.empty())
+    line("checkpoints", fmt::format("{}, steps {} to {}", d.checkpoints.size(), thousands(d.checkpoints.front()),
+                                    thousands(d.checkpoints.back())));
+  line("files", human_bytes(d.bytes));
+  for (const ModelFile& f : d.files) out += fmt::format("  {:>10}  {}\n", human_bytes(f.bytes), f.name);
+  line("verified", d.verified ? "yes: every file is what the manifest says" : "no");
+  return out;
+}
+
+}  // namespace
+
+void tell_model(const std::string& folder, const Session& session) {
+  const ModelDescription d = describe_model(folder);
+  print(session.json ? as_json(d) + "\n" : as_text(d));
+  if (!d.trouble.empty()) throw Error(ErrorKind::model, d.trouble);
+}
+
+}  // namespace attune::cli

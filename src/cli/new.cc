@@ -1,0 +1,79 @@
+// attune new: looks at files and writes a recipe that fits them.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/new_recipe.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::string task;
+  std::vector<std::string> files;
+  NewRecipeOptions options;
+  bool force = false;
+};
+
+std::string as_json(const NewRecipe& n, const Arguments& a) {
+  Record settings;
+  for (const auto& [key, value] : n.settings) settings.emplace_back(key, value);
+  return to_json({{"task", a.task},
+                  {"file", n.file},
+                  {"train", n.train},
+                  {"valid", n.valid},
+                  {"test", n.test},
+                  {"languages", List{n.source_language, n.target_language}},
+                  {"pairs", n.pairs},
+                  {"source_words", n.source_words},
+                  {"target_words", n.target_words},
+                  {"valid_pairs", n.valid_pairs},
+                  {"held_out", n.held_out},
+                  {"test_pairs", n.test_pairs},
+                  {"parameters", n.parameters},
+                  {"expected_seconds", rounded(n.seconds, 0)},
+                  {"settings", settings},
+                  {"notes", n.notes},
+                  {"recipe", n.text}});
+}
+
+void run(Arguments& a, const Session& session) {
+  const bool to_stdout = a.options.out == "-";
+  if (a.options.out.empty()) a.options.out = a.task == "translate" ? "translate.toml" : "";
+  if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
+  a.options.threads = session.threads;
+  const NewRecipe n = propose_recipe(a.task, a.files, a.options);
+  if (!to_stdout) save_recipe(n, a.options.out, a.force);
+  if (session.json)
+    print(as_json(n, a) + "\n");
+  else if (to_stdout)
+    print(n.text);
+  if (session.quiet) return;
+  for (const std::string& note : n.notes) fmt::print(stderr, "{}\n", note);
+  if (!to_stdout) fmt::print(stderr, "wrote {}\nnext: attune train {}\n", n.file, n.file);
+}
+
+}  // namespace
+
+void add_new(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "new", "look at text files and write a recipe that fits them",
+                                  "  attune new translate train.en train.de\n"
+                                  "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
+                                  "  attune new translate pairs.tsv --out -");
+  command->group("Recipes");
+  command->add_option("TASK", a->task, "what is to be learned: translate")->required();
+  command->add_option("FILE", a->files,
+                      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
+                      "or one file of two columns (tsv); plain or .gz");
+  command->add_option("--out", a->options.out, "where to write it (default: translate.toml; -: stdout)")
+      ->type_name("RECIPE");
+  command->add_flag("--force", a->force, "replace a recipe that is there already");
+  command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,138 @@
+#include "train/loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "data/prefetch.h"
+
+namespace attune {
+
+namespace {
+
+/// How far a run is in the unit of a period.
+double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
+  switch (unit) {
+    case Period::Unit::updates:
+      return static_cast<double>(p.updates);
+    case Period::Unit::epochs:
+      return static_cast<double>(p.data.epoch) +
+             static_cast<double>(p.data.example) / static_cast<double>(std::max<int64_t>(corpus_size, 1));
+    case Period::Unit::tokens:
+      return static_cast<double>(p.target_tokens);
+    case Period::Unit::minutes:
+      return p.seconds / 60;
+  }
+  return 0;
+}
+
+[[noreturn]] void fail_diverged(const UpdateResult& r, const Progress& p) {
+  fail(ErrorKind::diverged,
+       "the loss is {} at update {}, at a learning rate of {:.3g}: the run has diverged\n"
+       "  fix: lower train.learning_rate, lengthen train.warmup or set train.clip = 1.0, and train with --fresh; or "
+       "resume from the last checkpoint with another train.seed",
+       r.loss, thousands(p.updates + 1), r.rate);
+}
+
+/// The batches of one update, kept until it is done.
+class UpdateBatches {
+ public:
+  UpdateBatches(Batches& source, int64_t count) : prefetch_(source), batches_(static_cast<size_t>(count)) {}
+  std::span<const Batch* const> next() {
+    pointers_.clear();
+    if (batches_.size() == 1) {
+      pointers_.push_back(&prefetch_.next());
+      return pointers_;
+    }
+    for (Batch& b : batches_) {
+      b = prefetch_.next();
+      pointers_.push_back(&b);
+    }
+    return pointers_;
+  }
+
+ private:
+  Prefetch prefetch_;
+  std::vector<Batch> batches_;
+  std::vector<const Batch*> pointers_;
+};
+
+}  // namespace
+
+bool crosses(const Period& period, const Progress& before, const Progress& after, int64_t corpus_size) {
+  if (period.never()) return false;
+  const auto times = [&](const Progress& p) { return std::floor(reached(period.unit, p, corpus_size) / period.count); };
+  return times(after) > times(before);
+}
+
+double share_done(const Period& stop, const Progress& progress, int64_t corpus_size) {
+  return stop.never() ? 0 : std::min(reached(stop.unit, progress, corpus_size) / stop.count, 1.0);
+}
+
+int64_t last_update(const TrainOptions& options) {
+  return options.stop.unit == Period::Unit::updates ? static_cast<int64_t>(options.stop.count) : 0;
+}
+
+Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
+                  const LoopEvents& events) {
+  BatchOptions batch_options;
+  batch_options.tokens = options.batch_tokens.tokens;
+  batch_options.seed = options.seed;
+  Batches source(corpus, batch_options);
+  source.seek(progress.data);
+  UpdateBatches batches(source, options.accumulate);
+
+  const auto done = [&] { return !options.stop.never() && share_done(options.stop, progress, corpus.size()) >= 1; };
+  const auto impatient = [&] { return options.patience > 0 && progress.stalled >= options.patience; };
+  const auto validate = [&] {
+    ++progress.validations;
+    progress.validated_update = progress.updates;
+    if (events.validate) {
+      const double score = events.validate(progress);
+      const bool best = score > progress.best_score;
+      progress.stalled = best ? 0 : progress.stalled + 1;
+      if (best) {
+        progress.best_score = score;
+        progress.best_update = progress.updates;
+      }
+      events.on_validated(score, best, progress);
+    }
+    events.save(progress, true);
+  };
+
+  Stopwatch since_save;
+  while (!done() && !impatient()) {
+    const Stopwatch watch;
+    const Progress before = progress;
+    const auto now = batches.next();
+    const UpdateResult r = learner.update(now, last_update(options));
+    if (!r.finite()) fail_diverged(r, progress);
+    progress.updates = learner.updates();
+    progress.batches += static_cast<int64_t>(now.size());
+    progress.source_tokens += r.source_tokens;
+    progress.target_tokens += r.target_tokens;
+    progress.sentences += r.sentences;
+    progress.data = now.back()->next;
+    progress.seconds += watch.seconds();
+    events.on_update(r, progress);
+
+    const bool stop = events.stop_asked();
+    const bool save_due =
+        crosses(options.save, before, progress, corpus.size()) ||
+        (options.save.unit == Period::Unit::minutes && since_save.seconds() >= 60 * options.save.count);
+    if (crosses(options.validate, before, progress, corpus.size()) || done())
+      validate();
+    else if (stop || save_due)
+      events.save(progress, options.validate.never());
+    else
+      continue;
+    since_save.restart();
+    if (stop && !done()) return Ended::asked;
+  }
+  return done() ? Ended::finished : Ended::out_of_patience;
+}
+
+}  // namespace attune

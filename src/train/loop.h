@@ -1,0 +1,52 @@
+// The course of a run: updates until the end, with validations and checkpoints on the way. Everything that decides
+// about the weights depends on counters alone, which a checkpoint keeps; the clock decides only when to save once more.
+#pragma once
+#include <functional>
+#include <limits>
+#include <string>
+
+#include "data/batches.h"
+#include "train/learner.h"
+
+namespace attune {
+
+/// How far a run has come: all that a checkpoint must remember beside weights and moments.
+struct Progress {
+  int64_t updates = 0, batches = 0;
+  int64_t source_tokens = 0, target_tokens = 0, sentences = 0;
+  double seconds = 0;                    // spent training, over all resumptions
+  DataPosition data;                     // where the next batch begins
+  int64_t validations = 0, stalled = 0;  // stalled: validations since the best one
+  double best_score = -std::numeric_limits<double>::infinity();
+  int64_t best_update = 0;
+  int64_t validated_update = -1;  // the last one
+};
+
+/// What the loop is handed; it knows nothing of files or text.
+struct LoopEvents {
+  /// After every update.
+  std::function<void(const UpdateResult&, const Progress&)> on_update;
+  /// Judges the weights: higher is better. Missing: no validation. `progress` has its counters already.
+  std::function<double(const Progress&)> validate;
+  /// Told the score and whether it is the best so far, before the checkpoint.
+  std::function<void(double score, bool best, const Progress&)> on_validated;
+  /// `milestone`: at a moment that depends on counters alone, right after a validation.
+  std::function<void(const Progress&, bool milestone)> save;
+  /// Whether someone wants the run to stop for now.
+  std::function<bool()> stop_asked;
+};
+
+enum class Ended { finished, out_of_patience, asked };
+
+/// Whether a period ends between two states of a run. Minutes are those spent on updates.
+bool crosses(const Period& period, const Progress& before, const Progress& after, int64_t corpus_size);
+/// The share of the run that is done, 0 to 1; 0 where nobody knows.
+double share_done(const Period& stop, const Progress& progress, int64_t corpus_size);
+/// The number of the last update where the recipe tells it, else 0.
+int64_t last_update(const TrainOptions& options);
+
+/// Goes on from `progress` to the end of the run. ErrorKind::diverged when the loss is no number any more.
+Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
+                  const LoopEvents& events);
+
+}  // namespace attune
