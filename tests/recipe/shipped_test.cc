@@ -1,0 +1,35 @@
+// Every recipe that ships is one that can be read.
+#include <filesystem>
+
+#include "checks.h"
+#include "recipe/settings.h"
+
+namespace attune {
+namespace {
+
+TEST(ShippedRecipes, AllCanBeRead) {
+  int seen = 0;
+  for (const char* folder : {"bench/peers", "recipes"}) {
+    const std::filesystem::path root = std::filesystem::path(ATTUNE_SOURCE_DIR) / folder;
+    if (!std::filesystem::exists(root)) continue;
+    for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
+      if (file.path().extension() != ".toml") continue;
+      ++seen;
+      EXPECT_NO_THROW(load_recipe(file.path().string())) << file.path();
+    }
+  }
+  EXPECT_GE(seen, 2);
+}
+
+TEST(ShippedRecipes, ThePeersModelsDifferInSizeAlone) {
+  Recipe tiny = load_recipe(ATTUNE_SOURCE_DIR "/bench/peers/tiny.toml");
+  const Recipe base = load_recipe(ATTUNE_SOURCE_DIR "/bench/peers/base.toml");
+  tiny.model.encoder_layers = tiny.model.decoder_layers = 6;
+  tiny.model.d_model = 512;
+  tiny.model.d_ff = 2048;
+  tiny.model.heads = 8;
+  EXPECT_EQ(recipe_text(tiny), recipe_text(base));
+}
+
+}  // namespace
+}  // namespace attune
