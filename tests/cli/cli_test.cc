@@ -58,7 +58,7 @@ TEST(Cli, MistakesAreUsageErrorsThatHelp) {
       {{"doctor", "--thread=2"}, "attune doctor: unknown option '--thread'. Did you mean '--threads'?\n"},
       {{"doctor", "now"}, "attune doctor: unknown argument 'now'. See `attune doctor --help`.\n"},
       {{"bench", "gem"}, "attune bench: unknown command 'gem'. Did you mean 'gemm'?\n"},
-      {{"info", "recipse"}, "attune info: nothing is known about 'recipse'. Did you mean 'recipe'?\n"},
+      {{"info", "recipee"}, "attune info: nothing is known about 'recipee'. Did you mean 'recipe'?\n"},
       {{"bench"}, "attune bench: which one?\n"},
       {{"doctor", "--threads", "0"}, "attune doctor: --threads"},
       {{"doctor", "--isa", "mmx"}, "attune doctor: --isa: this CPU has no instruction set 'mmx'"},
