@@ -195,10 +195,9 @@ void run(TrainerOptions options, Session& session) {
 
   const Translator translator(o.model, options.threads);
   const AttentionLook look = telling_look(translator, report.tested);
-  print(
-      fmt::format("\nWhat it looked at (down: what it wrote; across: what it read; decoder layer {}, the mean of {} "
-                  "heads):\n\n",
-                  look.layer + 1, look.heads));
+  print(fmt::format(
+      "\nWhat it looked at: down what it wrote, across what it read\n(decoder layer {}, the mean of {} heads)\n\n",
+      look.layer + 1, look.heads));
   print(draw_attention({look.rows, look.columns, look.weights}, {.colour = paint.on, .width = width}));
 }
 
