@@ -116,6 +116,9 @@ TrainingPlan Trainer::Body::plan_of(const Learner& learner, const TrainingData& 
 TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   if (fs::exists(out) && !fs::is_directory(out)) fail(ErrorKind::usage, "{} is not a folder", out);
   ThreadPool pool(options.threads);
+  const auto phase = [&](const char* what) {
+    if (events.on_phase) events.on_phase(what);
+  };
   std::vector<std::string> notes;
   RunFolder folder(out, recipe);
   std::optional<FolderLock> lock;
@@ -130,8 +133,10 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
            out);
   }
 
+  phase(from ? "reading the checkpoint" : "learning the vocabulary");
   const Tokenizers tokenizers =
       from ? Tokenizers::load(from->path + "/" + kTokenizerName) : train_tokenizers(recipe.data, recipe.tokenizer);
+  phase("reading the data");
   const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(), recipe.train.seed, &pool);
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
   model.initialize(recipe.train.seed);
@@ -145,7 +150,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   if (!lock) lock.emplace(out);
   if (options.fresh) folder.clear();
   const double peak = peak_gflops(pool.threads()) * 1e9;
-  TrainLog log(out, progress.updates, events.on_log);
+  TrainLog log(out, progress.updates, events);
   TrainingPlan plan = plan_of(learner, data, tokenizers, progress, pool.threads());
   plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
   plan.parameters = model.parameters().numbers();
@@ -191,14 +196,14 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     s.target_tokens_per_s = smoothed.tokens_per_s();
     s.share_of_peak = smoothed.flops_per_s() / peak;
     s.seconds = p.seconds;
-    if (s.share_done > 0 && p.updates > progress.updates - p.updates)
-      s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
+    if (s.share_done > 0) s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
     s.memory = resident_bytes();
     log.update(s, p.sentences);
     if (events.on_update) events.on_update(s);
   };
   if (validator.possible())
     loop.validate = [&](const Progress& p) {
+      phase("validating");
       double score = 0;
       last_validation = validator(p, &score);
       return score;
@@ -212,6 +217,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     if (best) folder.save_best(learner, p, tokenizers);
   };
   loop.save = [&](const Progress& p, bool milestone) {
+    phase("saving");
     if (milestone) folder.add_milestone(p.updates, last_validation.score);
     folder.save(learner, p, tokenizers, data.content_hash);
   };
@@ -231,10 +237,12 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     return o;
   }
   o.reason = ended == Ended::finished ? TrainingOutcome::Reason::finished : TrainingOutcome::Reason::out_of_patience;
+  if (recipe.train.average > 1) phase("averaging");
   o.averaged = folder.save_average(learner, progress, tokenizers, &pool);
   if (o.averaged == 0 && !validator.possible()) folder.save_best(learner, progress, tokenizers);
   o.has_score = validator.possible();
   if (o.averaged > 0 && o.has_score) {
+    phase("validating");
     double score = 0;
     o.final_score = validator(progress, &score).score;
   } else {
