@@ -13,7 +13,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A save of DIR's own model is complete once this folder is: its files then move up one by one, the manifest last.
-constexpr const char* kNext = ".next-model";
+constexpr const char* kNext = kNextModelName;
 
 void copy_folder(const std::string& from, const std::string& to) {
   if (!fs::is_directory(from)) fail(ErrorKind::io, "cannot copy {}: it is not a folder", from);
@@ -26,21 +26,18 @@ void copy_folder(const std::string& from, const std::string& to) {
 /// Moves one file of a finished save into its place, unless that was done before or is done by a reader meanwhile.
 void move_up(const std::string& next, const std::string& dir, const std::string& name) {
   const std::string from = next + "/" + name, to = dir + "/" + name;
-  if (!fs::exists(from)) return;
-  try {
-    make_folder(fs::path(to).parent_path().string());
-    move_file(from, to);
-  } catch (const Error&) {
-    if (fs::exists(from)) throw;
-  }
+  std::error_code ignored;
+  if (!fs::exists(from, ignored)) return;
+  make_folder(fs::path(to).parent_path().string());
+  move_file_if_there(from, to);
 }
 
 void finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
-  if (!fs::exists(next + "/" + kManifestName)) return;
+  std::error_code ignored;
+  if (!fs::exists(next + "/" + kManifestName, ignored)) return;
   for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
   move_up(next, dir, kManifestName);
-  std::error_code ignored;
   fs::remove_all(next, ignored);  // empty folders
 }
 
