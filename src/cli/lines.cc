@@ -57,6 +57,8 @@ bool LineReader::next(std::string& line) {
   }
 }
 
+bool LineReader::ready() const { return in_ == &opened_ || (in_ && in_->rdbuf()->in_avail() > 0); }
+
 std::string LineReader::place() const {
   const std::string& name = files_[file_];
   return fmt::format("{}:{}", name == "-" ? "stdin" : name, line_);

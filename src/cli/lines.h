@@ -14,6 +14,8 @@ class LineReader {
   /// False at the end of the last file. Throws ErrorKind::io when a file can't be read, ErrorKind::data when it is
   /// compressed.
   bool next(std::string& line);
+  /// Whether there is more that can be read without waiting for whoever writes it.
+  bool ready() const;
   int64_t lines() const { return lines_; }
   /// "FILE:LINE" of the line just read.
   std::string place() const;

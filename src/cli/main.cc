@@ -98,11 +98,14 @@ int run(int argc, char** argv) {
   add_common_options(app, session);
   app.require_subcommand(0, 1);
   add_demo(app, session);
+  add_translate(app, session);
+  add_look(app, session);
   add_new(app, session);
   add_info(app, session);
   add_average(app, session);
   add_train(app, session);
   add_tokenizer(app, session);
+  add_test(app, session);
   add_metric(app, session);
   add_doctor(app, session);
   add_bench(app, session);

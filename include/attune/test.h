@@ -1,0 +1,23 @@
+// How good a model is on a test set, by the metrics of its task.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "attune/metric.h"
+#include "attune/translator.h"
+
+namespace attune {
+
+struct TestReport {
+  std::vector<MetricResult> scores;  // bleu, exact
+  int64_t lines = 0;
+  double seconds = 0;              // of translating
+  std::vector<std::string> notes;  // a sentence for each thing worth telling: lines left out, lines cropped
+};
+
+/// Translates the files that data.test of the model's recipe names and compares. `sets` go on top of the recipe:
+/// "data.test=[\"a.en\", \"a.de\"]", relative to the current folder. ErrorKind::recipe when there is no test set.
+TestReport test_model(const std::string& model, const std::vector<std::string>& sets = {},
+                      const TranslateOptions& options = {}, int threads = 0);
+
+}  // namespace attune

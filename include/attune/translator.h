@@ -1,0 +1,76 @@
+// Translation with a trained model: lines in, lines out.
+//
+//   attune::Translator t("model-dir");
+//   for (auto& r : t.translate(lines, {.beam = 5})) std::cout << r.text << "\n";
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace attune {
+
+struct TranslateOptions {
+  int beam = 5;                 // hypotheses kept at each step; 1: the most probable word, step by step
+  double length_penalty = 0.6;  // Wu et al. 2016: score = log p / ((5 + length) / 6)^this
+  int n_best = 1;               // translations a line, at most the beam
+  int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10
+  int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
+  bool alignment = false;       // which word came from which
+};
+
+struct Translation {
+  std::string text;
+  double score = 0;                 // log-probability over the length penalty; 0 for an empty line
+  std::vector<std::string> tokens;  // the pieces of the text
+  /// With TranslateOptions::alignment: (word of the line, word of the text), counted from 0, words being what stands
+  /// between white space. For each piece of the text, the piece of the line it attended to most.
+  std::vector<std::pair<int, int>> alignment;
+  bool cropped = false;             // the line was longer than the model can read: its end was left out
+  bool cut_off = false;             // the text reached its greatest length before its end
+  std::vector<Translation> others;  // with n_best > 1: the second best, the third ...
+};
+
+/// What the pieces of a translation attended to in the line.
+struct AttentionLook {
+  std::vector<std::string> rows;     // pieces of the translation, the end mark included
+  std::vector<std::string> columns;  // pieces of the line, the end mark included
+  std::vector<float> weights;        // [rows, columns]: what was looked at when a piece was said
+  int layer = 0, head = -1;          // head -1: the mean of all
+  int layers = 0, heads = 0;         // that there are
+};
+
+struct AttentionChoice {
+  std::string target = {};  // the translation to explain; "": the model's own
+  int layer = -1;           // from 0 at the bottom; -1: the last but one, which tells best what belongs to what
+  int head = -1;            // -1: the mean of all
+};
+
+/// Never changes once made; safe to share between threads.
+class Translator {
+ public:
+  /// Reads a model folder. `threads` 0: one per core.
+  explicit Translator(const std::string& model, int threads = 0);
+  Translator(Translator&&) noexcept;
+  Translator& operator=(Translator&&) noexcept;
+  ~Translator();
+
+  /// A Translation for each line, in order. Any bytes will do; an empty line stays empty. A line's translation does not
+  /// depend on the other lines or the threads.
+  std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {}) const;
+  Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
+
+  AttentionLook attention(const std::string& line, const AttentionChoice& choice = {}) const;
+
+  /// What the two sides are called: {"en", "de"}.
+  std::pair<std::string, std::string> languages() const;
+  /// The most tokens a line may have.
+  int64_t longest() const;
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace attune

@@ -1,0 +1,242 @@
+#include "attune/translator.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+
+#include "api/model_files.h"
+#include "api/word_alignment.h"
+#include "base/error.h"
+#include "data/data_files.h"
+#include "decode/search.h"
+
+namespace attune {
+
+namespace {
+
+/// A line ready for the encoder.
+struct Source {
+  std::vector<int32_t> ids;  // with the end mark; empty for an empty line
+  bool cropped = false;
+};
+
+/// Indices of lines that are translated together.
+using Group = std::vector<size_t>;
+
+void check_options(const TranslateOptions& o) {
+  const auto at_least = [](const char* name, int64_t value, int64_t least) {
+    if (value < least) fail(ErrorKind::usage, "{} = {}, wanted {} or more", name, value, least);
+  };
+  at_least("beam", o.beam, 1);
+  at_least("n_best", o.n_best, 1);
+  at_least("max_length", o.max_length, 0);
+  at_least("batch_tokens", o.batch_tokens, 1);
+  if (o.n_best > o.beam)
+    fail(ErrorKind::usage, "the {} best of a beam of {} were asked for\n  fix: make the beam at least {}", o.n_best,
+         o.beam, o.n_best);
+}
+
+/// Long lines first: they take longest, and lines of a group leave it at about the same time. Small jobs are cut so
+/// that every thread has a part.
+std::vector<Group> groups_of(const std::vector<Source>& sources, const TranslateOptions& options, int threads) {
+  Group order;
+  int64_t total = 0;
+  for (size_t i = 0; i < sources.size(); ++i) {
+    if (sources[i].ids.empty()) continue;
+    order.push_back(i);
+    total += std::ssize(sources[i].ids);
+  }
+  std::stable_sort(order.begin(), order.end(),
+                   [&](size_t a, size_t b) { return sources[a].ids.size() > sources[b].ids.size(); });
+  const int64_t most = std::min(options.batch_tokens / options.beam, (total + threads - 1) / threads);
+  std::vector<Group> groups;
+  int64_t tokens = 0;
+  for (const size_t i : order) {
+    const int64_t own = std::ssize(sources[i].ids);
+    if (groups.empty() || tokens + own > most) {
+      groups.emplace_back();
+      tokens = 0;
+    }
+    groups.back().push_back(i);
+    tokens += own;
+  }
+  return groups;
+}
+
+SearchOptions search_options(const TranslateOptions& o) {
+  SearchOptions s;
+  s.beam = o.beam;
+  s.length_penalty = o.length_penalty;
+  s.n_best = o.n_best;
+  s.longest = o.max_length;
+  s.begin = text::kBegin;
+  s.end = text::kEnd;
+  s.hidden = {text::kPad, text::kBegin, text::kUnknown};
+  return s;
+}
+
+}  // namespace
+
+struct Translator::Body {
+  OpenedModel opened;
+  mutable ThreadPool pool;
+  mutable std::mutex mutex;
+  mutable std::vector<std::unique_ptr<Arena>> spare;  // memory that calls before have warmed
+
+  explicit Body(int threads) : pool(threads) {}
+  const Transformer& model() const { return *opened.model; }
+  const text::Tokenizer& source_tokenizer() const { return *opened.tokenizers.source; }
+  const text::Tokenizer& target_tokenizer() const { return *opened.tokenizers.target; }
+
+  Source read(const std::string& line) const {
+    Source s{source_tokenizer().encode(line)};
+    if (s.ids.empty()) return s;
+    const auto most = static_cast<size_t>(model().longest_source() - 1);
+    s.cropped = s.ids.size() > most;
+    if (s.cropped) s.ids.resize(most);
+    s.ids.push_back(text::kEnd);
+    return s;
+  }
+
+  /// f(arena) with an arena that nobody else uses.
+  template <class F>
+  void with_arena(F f) const {
+    std::unique_ptr<Arena> arena;
+    {
+      const std::lock_guard lock(mutex);
+      if (!spare.empty()) {
+        arena = std::move(spare.back());
+        spare.pop_back();
+      }
+    }
+    if (!arena) arena = std::make_unique<Arena>();
+    f(*arena);
+    const std::lock_guard lock(mutex);
+    spare.push_back(std::move(arena));
+  }
+
+  Translation finished(const Hypothesis& h) const {
+    Translation t;
+    t.text = target_tokenizer().decode(h.ids);
+    t.score = h.score;
+    for (const int32_t id : h.ids) t.tokens.push_back(target_tokenizer().piece(id));
+    t.cut_off = !h.finished;
+    return t;
+  }
+
+  void align(const std::string& line, const Source& source, const std::vector<int32_t>& ids, Arena& arena,
+             Translation& t) const {
+    if (ids.empty()) return;
+    const SentencePair pair{source.ids, ids};
+    const auto weights = cross_attention(model(), pair, alignment_layer(model()), arena);
+    const int64_t heads = std::ssize(weights) / (std::ssize(pair.source) * std::ssize(pair.target));
+    std::vector<int> words = words_of_source(source_tokenizer(), line);
+    words.resize(source.ids.size() - 1);  // what was cropped, and the end mark, is no word
+    t.alignment = align_words(mean_of_heads(weights, heads), words, words_of_target(target_tokenizer(), ids),
+                              std::ssize(pair.source));
+  }
+
+  /// Translates one group; kernels use `inner`.
+  void run(const Group& group, const std::vector<std::string>& lines, const std::vector<Source>& sources,
+           const TranslateOptions& options, ThreadPool* inner, std::vector<Translation>& results) const {
+    std::vector<int32_t> ids, lengths;
+    for (const size_t i : group) {
+      ids.insert(ids.end(), sources[i].ids.begin(), sources[i].ids.end());
+      lengths.push_back(static_cast<int32_t>(sources[i].ids.size()));
+    }
+    const Segments segments = Segments::of_lengths(lengths);
+    with_arena([&](Arena& arena) {
+      const auto found = search(model(), {Tensor(ids.data(), Shape{std::ssize(ids)}), &segments},
+                                search_options(options), inner, arena);
+      for (size_t g = 0; g < group.size(); ++g) {
+        const size_t i = group[g];
+        for (size_t n = 0; n < found[g].size(); ++n) {
+          Translation t = finished(found[g][n]);
+          t.cropped = sources[i].cropped;
+          if (options.alignment) align(lines[i], sources[i], found[g][n].ids, arena, t);
+          if (n == 0)
+            results[i] = std::move(t);
+          else
+            results[i].others.push_back(std::move(t));
+        }
+      }
+    });
+  }
+};
+
+Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
+  body_->opened = open_model_files(model, &body_->pool);
+  const Recipe& r = body_->opened.recipe;
+  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
+    fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
+         model, model);
+}
+Translator::Translator(Translator&&) noexcept = default;
+Translator& Translator::operator=(Translator&&) noexcept = default;
+Translator::~Translator() = default;
+
+std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,
+                                               const TranslateOptions& options) const {
+  check_options(options);
+  ThreadPool& pool = body_->pool;
+  std::vector<Source> sources(lines.size());
+  parallel_for(&pool, std::ssize(lines),
+               [&](int64_t i, int) { sources[static_cast<size_t>(i)] = body_->read(lines[static_cast<size_t>(i)]); });
+  std::vector<Translation> results(lines.size());
+  const std::vector<Group> groups = groups_of(sources, options, pool.threads());
+  if (groups.size() == 1) {
+    body_->run(groups[0], lines, sources, options, &pool, results);
+  } else {  // a group a thread: better than all threads on one
+    parallel_for(&pool, std::ssize(groups), [&](int64_t g, int) {
+      body_->run(groups[static_cast<size_t>(g)], lines, sources, options, nullptr, results);
+    });
+  }
+  return results;
+}
+
+Translation Translator::translate(const std::string& line, const TranslateOptions& options) const {
+  return std::move(translate(std::vector<std::string>{line}, options).front());
+}
+
+AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {
+  const Transformer& model = body_->model();
+  AttentionLook p;
+  p.layers = static_cast<int>(model.options().decoder_layers);
+  p.layer = choice.layer < 0 ? static_cast<int>(alignment_layer(model)) : choice.layer;
+  p.head = std::max(choice.head, -1);
+  if (p.layer >= p.layers)
+    fail(ErrorKind::usage, "there is no layer {}: the decoder has layers 0 to {}", p.layer, p.layers - 1);
+  SentencePair pair{body_->read(line).ids, {}};
+  if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
+  if (choice.target.empty()) {
+    const Segments one = Segments::single(std::ssize(pair.source));
+    body_->with_arena([&](Arena& arena) {
+      pair.target = search(model, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one},
+                           search_options({}), &body_->pool, arena)[0][0]
+                        .ids;
+    });
+  } else {
+    pair.target = body_->target_tokenizer().encode(choice.target);
+  }
+  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(model.longest_target() - 1)));
+  pair.target.push_back(text::kEnd);
+  body_->with_arena([&](Arena& arena) { p.weights = cross_attention(model, pair, p.layer, arena); });
+  const int64_t each = std::ssize(pair.source) * std::ssize(pair.target);
+  p.heads = static_cast<int>(std::ssize(p.weights) / each);
+  if (p.head >= p.heads) fail(ErrorKind::usage, "there is no head {}: there are heads 0 to {}", p.head, p.heads - 1);
+  p.weights = p.head < 0
+                  ? mean_of_heads(p.weights, p.heads)
+                  : std::vector<float>(p.weights.begin() + p.head * each, p.weights.begin() + (p.head + 1) * each);
+  for (const int32_t id : pair.source) p.columns.push_back(body_->source_tokenizer().piece(id));
+  for (const int32_t id : pair.target) p.rows.push_back(body_->target_tokenizer().piece(id));
+  return p;
+}
+
+std::pair<std::string, std::string> Translator::languages() const {
+  const auto names = languages_of(body_->opened.recipe.data);
+  return {names[0], names[1]};
+}
+
+int64_t Translator::longest() const { return body_->model().longest_source() - 1; }
+
+}  // namespace attune

@@ -1,0 +1,89 @@
+#include "api/word_alignment.h"
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "text/utf8.h"
+
+namespace attune {
+
+namespace {
+
+bool is_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
+
+/// The number of the word that each character is part of, or, for white space, of the word before it.
+std::vector<int> words_of_characters(std::string_view text) {
+  std::vector<int> words;
+  int word = -1;
+  bool inside = false;
+  for (const text::Character c : text::Characters(text)) {
+    if (is_space(c.code))
+      inside = false;
+    else if (!inside) {
+      ++word;
+      inside = true;
+    }
+    words.push_back(word);
+  }
+  return words;
+}
+
+}  // namespace
+
+int64_t alignment_layer(const Transformer& model) { return std::max<int64_t>(0, model.options().decoder_layers - 2); }
+
+std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena) {
+  Ctx ctx(arena);
+  AttentionTap tap;
+  tap.place = fmt::format("decoder.{}.cross", layer);
+  Pass pass{ctx, model.parameters(), nullptr, &tap};
+  std::vector<int32_t> said{text::kBegin};
+  said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
+  const Segments sources = Segments::single(std::ssize(pair.source)), targets = Segments::single(std::ssize(said));
+  const Var encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
+  model.decode(pass, {Tensor(said.data(), Shape{std::ssize(said)}), &targets}, encoded, &sources);
+  return std::move(tap.weights);
+}
+
+std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads) {
+  const size_t each = weights.size() / static_cast<size_t>(heads);
+  std::vector<float> mean(each, 0.0f);
+  for (size_t i = 0; i < weights.size(); ++i) mean[i % each] += weights[i];
+  for (float& x : mean) x /= static_cast<float>(heads);
+  return mean;
+}
+
+std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line) {
+  const std::vector<int> words = words_of_characters(line);
+  std::vector<int> out;
+  for (const text::Span& s : tokenizer.encode_with_spans(line).spans)
+    out.push_back(s.begin < s.end ? words[static_cast<size_t>(s.end - 1)] : -1);
+  return out;
+}
+
+std::vector<int> words_of_target(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  // A piece belongs to the word that the text up to it ends in.
+  std::vector<int> out;
+  std::string before;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    std::string text = tokenizer.decode({ids.data(), i + 1});
+    const bool says = text.size() > before.size() && !is_space(static_cast<unsigned char>(text.back()));
+    out.push_back(says ? words_of_characters(text).back() : -1);
+    before = std::move(text);
+  }
+  return out;
+}
+
+std::vector<std::pair<int, int>> align_words(const std::vector<float>& weights, const std::vector<int>& source,
+                                             const std::vector<int>& target, int64_t source_tokens) {
+  std::set<std::pair<int, int>> pairs;
+  for (size_t i = 0; i < target.size(); ++i) {
+    const float* row = weights.data() + static_cast<int64_t>(i) * source_tokens;
+    const auto best = static_cast<size_t>(std::max_element(row, row + source_tokens) - row);
+    if (target[i] >= 0 && best < source.size() && source[best] >= 0) pairs.emplace(source[best], target[i]);
+  }
+  return {pairs.begin(), pairs.end()};
+}
+
+}  // namespace attune

@@ -1,0 +1,38 @@
+// What attention says about which word came from which: a model is made to say a given translation, and what it looked
+// at on the way is kept.
+#pragma once
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model/transformer.h"
+#include "text/tokenizer.h"
+
+namespace attune {
+
+/// One sentence and its translation, as ids; the source with its end mark, the target with it or without.
+struct SentencePair {
+  std::vector<int32_t> source, target;
+};
+
+/// The layer whose attention tells best which word came from which: the last but one (Garg et al. 2019, "Jointly
+/// Learning to Align and Translate with Transformer Models", section 4.1: its alignments have far fewer errors than
+/// those of the last, which is busy choosing the next word).
+int64_t alignment_layer(const Transformer& model);
+
+/// What each target token attended to when it was to be said, [heads, target, source].
+std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena);
+/// The mean of the heads, [target, source].
+std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads);
+
+/// The number of the word each piece is part of, words being what stands between white space; -1 for marks and pieces
+/// that are nothing but a space.
+std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line);
+std::vector<int> words_of_target(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids);
+
+/// Pairs (source word, target word): for each target piece, the source piece with the largest weight. What looked at
+/// the end mark belongs to no word.
+std::vector<std::pair<int, int>> align_words(const std::vector<float>& weights, const std::vector<int>& source,
+                                             const std::vector<int>& target, int64_t source_tokens);
+
+}  // namespace attune

@@ -1,0 +1,81 @@
+// attune look: what attended to what, in the terminal.
+#include <fmt/core.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/show.h"
+#include "attune/translator.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model, text;
+  AttentionChoice choice;
+  DrawOptions draw;
+  int width = 0;  // 0: the terminal's
+};
+
+int terminal_width() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
+  return 80;
+}
+
+std::string as_json(const AttentionLook& look) {
+  List rows;
+  const size_t columns = look.columns.size();
+  for (size_t i = 0; i < look.rows.size(); ++i) {
+    List row;
+    for (size_t j = 0; j < columns; ++j) row.push_back(rounded(static_cast<double>(look.weights[i * columns + j]), 6));
+    rows.push_back(row);
+  }
+  return to_json(
+      {{"source", look.columns}, {"target", look.rows}, {"layer", look.layer}, {"head", look.head}, {"weights", rows}});
+}
+
+void run(const Arguments& a, const Session& session) {
+  const Translator translator(a.model, session.thread_count());
+  const AttentionLook look = translator.attention(a.text, a.choice);
+  if (session.json) return print(as_json(look) + "\n");
+  DrawOptions draw = a.draw;
+  draw.width = a.width > 0 ? a.width : terminal_width();
+  draw.colour = isatty(STDOUT_FILENO) != 0;
+  if (!session.quiet)
+    fmt::print(stderr, "decoder layer {} of {}, {}\n", look.layer, look.layers,
+               look.head < 0 ? fmt::format("the mean of {} heads", look.heads)
+                             : fmt::format("head {} of {}", look.head, look.heads));
+  print(draw_attention({look.rows, look.columns, look.weights}, draw));
+}
+
+}  // namespace
+
+void add_look(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "look", "draw what a translation attended to",
+                                  "  attune look model 'A dog runs in the park.'\n"
+                                  "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0");
+  command->group("Using models");
+  command->add_option("MODEL", a->model, "a model folder")->required();
+  command->add_option("TEXT", a->text, "what is translated")->required();
+  command->add_option("--target", a->choice.target, "the translation to explain (default: the model's own)")
+      ->type_name("TEXT");
+  command->add_option("--layer", a->choice.layer, "of the decoder, from 0 (default: the last but one)")
+      ->type_name("L")
+      ->check(CLI::Range(0, 1000));
+  command->add_option("--head", a->choice.head, "from 0 (default: the mean of all)")
+      ->type_name("H")
+      ->check(CLI::Range(0, 1000));
+  command->add_flag("--numbers", a->draw.numbers, "percentages in the cells");
+  command->add_option("--width", a->width, "columns of the drawing (default: the terminal's)")
+      ->type_name("N")
+      ->check(CLI::Range(20, 10000));
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli

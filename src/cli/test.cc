@@ -1,0 +1,61 @@
+// attune test: the task's own metrics on a test set.
+#include "attune/test.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/text.h"
+#include "cli/output.h"
+#include "cli/search_options.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model;
+  std::vector<std::string> sets;
+  TranslateOptions options;
+};
+
+void run(const Arguments& a, const Session& session) {
+  const TestReport r = test_model(a.model, a.sets, a.options, session.thread_count());
+  if (!session.quiet) {
+    for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+    fmt::print(stderr, "{} lines translated in {:.1f} s\n", thousands(r.lines), r.seconds);
+  }
+  if (!session.json) {
+    for (const MetricResult& m : r.scores) print(m.text + "\n" + m.signature + "\n");
+    return;
+  }
+  Record record, signatures;
+  for (const MetricResult& m : r.scores) {
+    record.emplace_back(m.name, m.score);
+    signatures.emplace_back(m.name, m.signature);
+  }
+  record.emplace_back("lines", r.lines);
+  record.emplace_back("seconds", rounded(r.seconds, 3));
+  record.emplace_back("signatures", signatures);
+  print(to_json(record) + "\n");
+}
+
+}  // namespace
+
+void add_test(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "test", "score a model on a test set",
+                                  "  attune test model\n"
+                                  "  attune test model --set 'data.test=[\"test.en\", \"test.de\"]' --beam 10 --json\n"
+                                  "  attune test model --set train.metric_options.tokenize=none");
+  command->group("Measuring");
+  command->add_option("MODEL", a->model, "a model folder; its recipe names the test set")->required();
+  command->add_option("--set", a->sets, "a key of the recipe to change, such as data.test; the value is TOML")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  add_search_options(command, a->options);
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli

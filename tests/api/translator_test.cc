@@ -1,0 +1,167 @@
+#include "attune/translator.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <sstream>
+#include <thread>
+
+#include "api/model_maker.h"
+#include "checks.h"
+#include "data/files.h"
+
+namespace attune {
+namespace {
+
+using test::make_model;
+using test::TempFolder;
+
+bool same(const Translation& a, const Translation& b) {
+  return a.text == b.text && a.score == b.score && a.tokens == b.tokens && a.alignment == b.alignment &&
+         std::equal(a.others.begin(), a.others.end(), b.others.begin(), b.others.end(), same);
+}
+bool same(const std::vector<Translation>& a, const std::vector<Translation>& b) {
+  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
+                    [](const Translation& x, const Translation& y) { return same(x, y); });
+}
+
+const std::vector<std::string> kLines{"a dog runs",
+                                      "",
+                                      "the cat sees a dog in the park .",
+                                      "   \t ",
+                                      "zwei hunde",
+                                      "\xff\xfe broken \xc3",
+                                      "two",
+                                      "dogs run to the lake to the lake to the lake",
+                                      "the dog",
+                                      "a",
+                                      "日本語"};
+
+TEST(Translator, ALineGivesALineWhateverItsMates) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const Translator one(model, 1), three(model, 3);
+  const TranslateOptions options{.beam = 4, .n_best = 2, .alignment = true};
+  const auto all = one.translate(kLines, options);
+  ASSERT_EQ(all.size(), kLines.size());
+  for (size_t i = 0; i < kLines.size(); ++i) EXPECT_TRUE(same(one.translate(kLines[i], options), all[i])) << kLines[i];
+  EXPECT_TRUE(same(three.translate(kLines, options), all));
+  for (const int64_t batch_tokens : {1, 30, 100}) {
+    TranslateOptions small = options;
+    small.batch_tokens = batch_tokens;
+    EXPECT_TRUE(same(three.translate(kLines, small), all)) << batch_tokens;
+  }
+  for (const size_t blank : {1, 3}) {
+    EXPECT_EQ(all[blank].text, "");
+    EXPECT_EQ(all[blank].score, 0);
+    EXPECT_TRUE(all[blank].tokens.empty() && all[blank].alignment.empty() && all[blank].others.empty());
+  }
+  EXPECT_FALSE(all[0].tokens.empty());
+  EXPECT_LT(all[0].score, 0);
+  ASSERT_EQ(all[0].others.size(), 1u);
+  EXPECT_LE(all[0].others[0].score, all[0].score);
+}
+
+TEST(Translator, IsSharedBetweenThreads) {
+  const TempFolder dir;
+  const Translator t(make_model(dir), 2);
+  const auto want = t.translate(kLines);
+  std::vector<std::thread> threads;
+  std::atomic<int> right = 0;
+  for (int i = 0; i < 3; ++i)
+    threads.emplace_back([&] {
+      for (int n = 0; n < 3; ++n) right += same(t.translate(kLines), want);
+    });
+  for (auto& thread : threads) thread.join();
+  EXPECT_EQ(right, 9);
+}
+
+TEST(Translator, CropsWhatTheModelCannotRead) {
+  const TempFolder dir;
+  const Translator t(make_model(dir, {.position = "learned", .max_length = 12}), 1);
+  EXPECT_EQ(t.longest(), 12);
+  std::string line = "the cat sees a dog in the park . the cat sees a dog in the park .";
+  const auto all = t.translate({line, "a dog", line + " " + line}, {.alignment = true});
+  EXPECT_TRUE(all[0].cropped);
+  EXPECT_FALSE(all[1].cropped);
+  EXPECT_TRUE(all[2].cropped);
+  EXPECT_EQ(all[0].text, all[2].text);  // both are the same twelve tokens
+  EXPECT_EQ(all[0].alignment, all[2].alignment);
+  for (const auto& r : all) EXPECT_LE(r.tokens.size(), 13u);
+  EXPECT_LE(t.translate("a dog", {.max_length = 2}).tokens.size(), 2u);
+}
+
+int words_in(const std::string& text) {
+  std::istringstream in(text);
+  int n = 0;
+  for (std::string word; in >> word;) ++n;
+  return n;
+}
+
+TEST(Translator, AlignsWords) {
+  const TempFolder dir;
+  for (const bool joint : {true, false}) {
+    const Translator t(make_model(dir, {.joint = joint}), 1);
+    size_t pairs = 0;
+    for (const std::string line : {"the  cat sees a dog", " a dog runs to", "zwei hunde", "two dogs in the park ."}) {
+      const auto r = t.translate(line, {.max_length = 20, .alignment = true});
+      const int words = words_in(line), said = words_in(r.text);
+      pairs += r.alignment.size();
+      for (const auto& [source, target] : r.alignment) {
+        EXPECT_TRUE(source >= 0 && source < words) << source;
+        EXPECT_TRUE(target >= 0 && target < said) << target;
+      }
+    }
+    EXPECT_GT(pairs, 4u);
+  }
+}
+
+TEST(Translator, ShowsItsAttention) {
+  const TempFolder dir;
+  const Translator t(make_model(dir), 1);
+  const auto own = t.attention("the cat sees");
+  EXPECT_EQ(own.layer, 0);  // the last but one of two
+  EXPECT_EQ(own.layers, 2);
+  EXPECT_EQ(own.heads, 4);
+  EXPECT_EQ(own.rows.back(), "</s>");
+  EXPECT_EQ(own.columns.back(), "</s>");
+  ASSERT_EQ(own.weights.size(), own.rows.size() * own.columns.size());
+  for (size_t i = 0; i < own.rows.size(); ++i) {
+    double total = 0;
+    for (size_t j = 0; j < own.columns.size(); ++j) total += own.weights[i * own.columns.size() + j];
+    EXPECT_NEAR(total, 1, 1e-5);
+  }
+  // the mean is the mean, and a given translation is explained as it is
+  std::vector<double> mean;
+  for (int head = 0; head < 4; ++head) {
+    const auto one = t.attention("the cat sees", {.target = "ein hund", .layer = 1, .head = head});
+    EXPECT_EQ(one.layer, 1);
+    EXPECT_EQ(one.head, head);
+    mean.resize(one.weights.size());
+    for (size_t i = 0; i < mean.size(); ++i) mean[i] += static_cast<double>(one.weights[i]) / 4;
+  }
+  const auto forced = t.attention("the cat sees", {.target = "ein hund", .layer = 1});
+  for (size_t i = 0; i < mean.size(); ++i) EXPECT_NEAR(forced.weights[i], mean[i], 1e-6);
+  EXPECT_NE(error_of([&] { t.attention("a", {.layer = 2}); }, ErrorKind::usage).find("layers 0 to 1"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { t.attention("a", {.head = 4}); }, ErrorKind::usage).find("heads 0 to 3"), std::string::npos);
+  EXPECT_NE(error_of([&] { t.attention(" "); }, ErrorKind::usage).find("empty"), std::string::npos);
+}
+
+TEST(Translator, NamesItsLanguages) {
+  const TempFolder dir;
+  const Translator t(make_model(dir));
+  EXPECT_EQ(t.languages(), (std::pair<std::string, std::string>("en", "de")));
+}
+
+TEST(Translator, RefusesWhatCannotBe) {
+  const TempFolder dir;
+  EXPECT_NE(error_of([&] { Translator t(dir / "nothing"); }, ErrorKind::model).find("nothing"), std::string::npos);
+  const Translator t(make_model(dir), 1);
+  EXPECT_NE(error_of([&] { t.translate("a", {.beam = 0}); }, ErrorKind::usage).find("beam = 0"), std::string::npos);
+  EXPECT_NE(error_of([&] { t.translate("a", {.beam = 2, .n_best = 3}); }, ErrorKind::usage).find("at least 3"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune

@@ -1,0 +1,44 @@
+// attune look as people meet it.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "api/model_maker.h"
+
+namespace attune::test {
+namespace {
+
+TEST(Look, DrawsAGivenTranslation) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const Outcome r = run_attune({"look", model, "the cat sees", "--target", "ein hund", "--width", "100"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("decoder layer 0 of 2, the mean of 4 heads"), std::string::npos) << r.err;
+  for (const char* shown : {"</s>", "▁hund", "▁the"}) EXPECT_NE(r.out.find(shown), std::string::npos) << r.out;
+  EXPECT_EQ(r.out.find('\x1b'), std::string::npos);  // no colours but in a terminal
+  EXPECT_EQ(run_attune({"look", model, "the cat sees"}).code, 0);
+}
+
+TEST(Look, Json) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const auto j = nlohmann::json::parse(
+      run_attune({"look", model, "the cat", "--target", "ein hund", "--layer", "1", "--head", "3", "--json"}).out);
+  EXPECT_EQ(j["layer"], 1);
+  EXPECT_EQ(j["head"], 3);
+  ASSERT_EQ(j["weights"].size(), j["target"].size());
+  double total = 0;
+  for (const double w : j["weights"][0]) total += w;
+  EXPECT_NEAR(total, 1, 1e-4);
+}
+
+TEST(Look, Mistakes) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  EXPECT_NE(run_attune({"look", model, "a", "--layer", "7"}).err.find("there is no layer 7"), std::string::npos);
+  EXPECT_NE(run_attune({"look", model, " "}).err.find("fix: give a sentence"), std::string::npos);
+  EXPECT_EQ(run_attune({"look", dir / "none", "a"}).code, 5);
+}
+
+}  // namespace
+}  // namespace attune::test

@@ -1,0 +1,148 @@
+// attune translate and attune test as people and scripts meet them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
+
+#include "api/model_maker.h"
+#include "data/files.h"
+
+namespace attune::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// What a shell makes of `command`, in which $A is the program and $M the model.
+Outcome shell(const std::string& model, const std::string& command) {
+  return run_program("/bin/sh", {"-c", command}, {"A=" ATTUNE_PROGRAM, "M=" + model});
+}
+
+const char* const kText = "a dog runs\n\nthe cat \xff sees\r\n   \nzwei hunde";  // the last line has no end
+
+TEST(Translate, ALineInALineOut) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", kText);
+  const Outcome r = run_attune({"translate", model, file});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto lines = lines_of(r.out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(lines[3], "");
+  EXPECT_NE(lines[4], "");
+  EXPECT_TRUE(r.out.ends_with("\n"));
+  EXPECT_NE(r.err.find("5 lines in "), std::string::npos);
+  EXPECT_EQ(run_attune({"translate", model, file, "--quiet", "--threads", "3", "--batch-tokens", "7"}).out, r.out);
+  EXPECT_EQ(run_attune({"translate", model, file, "--quiet"}).err, "");
+  EXPECT_EQ(shell(model, "$A translate $M - --quiet < " + file).out, r.out);
+  EXPECT_EQ(shell(model, "$A translate $M --quiet < /dev/null").out, "");
+}
+
+/// An answer comes as soon as its line is there, not when the input ends.
+TEST(Translate, AnswersWhileTheInputIsOpen) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const Outcome r = shell(model, "mkfifo " + dir.path() + "/in " + dir.path() + "/out; $A translate $M --quiet < " +
+                                     dir.path() + "/in > " + dir.path() + "/out & exec 3> " + dir.path() + "/in 4< " +
+                                     dir.path() + "/out; for i in 1 2 3; do echo 'a dog' >&3; read -r answer <&4; " +
+                                     "echo \"$answer\"; done; exec 3>&-; wait");
+  const auto lines = lines_of(r.out);
+  ASSERT_EQ(lines.size(), 3u) << r.err;
+  EXPECT_EQ(lines[0], lines[2]);
+  EXPECT_EQ(lines[0] + "\n", shell(model, "echo a dog | $A translate $M").out);
+}
+
+TEST(Translate, NBestScoresAndAlignments) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", "a dog\n\nzwei hunde\n");
+  const auto best = lines_of(run_attune({"translate", model, file, "--n-best", "3"}).out);
+  ASSERT_EQ(best.size(), 7u);  // three, one for the empty line, three
+  EXPECT_TRUE(best[0].starts_with("0 ||| "));
+  EXPECT_EQ(best[3], "1 |||  ||| 0.000000");
+  EXPECT_TRUE(best[6].starts_with("2 ||| "));
+  const auto plain = lines_of(run_attune({"translate", model, file}).out);
+  EXPECT_TRUE(best[0].starts_with("0 ||| " + plain[0] + " ||| -")) << best[0];
+  const auto all = lines_of(run_attune({"translate", model, file, "--scores", "--alignment"}).out);
+  ASSERT_EQ(all.size(), 3u);
+  EXPECT_TRUE(std::regex_match(all[0].substr(plain[0].size()),
+                               std::regex(R"( \|\|\| -\d+\.\d{6} \|\|\| (\d+-\d+( \d+-\d+)*)?)")))
+      << all[0];
+}
+
+TEST(Translate, Json) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", "a dog\n\nzwei \xff hunde\n");
+  const auto lines = lines_of(run_attune({"translate", model, file, "--json", "--n-best", "2"}).out);
+  ASSERT_EQ(lines.size(), 3u);
+  const Json j = Json::parse(lines[0]);
+  EXPECT_TRUE(j["text"].is_string());
+  EXPECT_LT(j["score"].get<double>(), 0);
+  EXPECT_TRUE(j["tokens"].is_array());
+  EXPECT_TRUE(j["alignment"].is_array());
+  ASSERT_EQ(j["n_best"].size(), 2u);
+  EXPECT_EQ(j["n_best"][0]["text"], j["text"]);
+  EXPECT_EQ(Json::parse(lines[1])["text"], "");
+  EXPECT_NO_THROW(Json::parse(lines[2]));
+}
+
+TEST(Translate, SaysWhatWasCropped) {
+  const TempFolder dir;
+  const std::string model = make_model(dir, {.position = "learned", .max_length = 5});
+  const Outcome r = run_attune({"translate", model, put(dir / "in", "the cat sees a dog in the park\na\n")});
+  EXPECT_NE(r.err.find("note: 1 line was cropped to 5 tokens, the most this model can read\n"), std::string::npos)
+      << r.err;
+  EXPECT_EQ(lines_of(r.out).size(), 2u);
+}
+
+TEST(Translate, Mistakes) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const struct {
+    std::vector<std::string> words;
+    int code;
+    std::string says;
+  } cases[] = {
+      {{"translate", dir / "none"}, 5, "none"},
+      {{"translate", model, dir / "none"}, 6, "cannot read " + (dir / "none")},
+      {{"translate", model, "--beam", "0"}, 2, "--beam"},
+      {{"translate", model, "--beam", "2", "--n-best", "3"}, 2, "make the beam at least 3"},
+      {{"translate"}, 2, "MODEL"},
+      {{"test", model}, 3, "fix: add --set 'data.test="},
+      {{"test", model, "--set", "data.test=[\"" + (dir / "x") + "\", \"" + (dir / "y") + "\"]"}, 6, dir / "x"},
+  };
+  for (const auto& c : cases) {
+    const Outcome r = run_attune(c.words);
+    EXPECT_EQ(r.code, c.code) << r.err;
+    EXPECT_NE(r.err.find(c.says), std::string::npos) << r.err;
+  }
+}
+
+TEST(Test, ScoresTheTestSetOfTheRecipe) {
+  const TempFolder dir;
+  const std::string source = put(dir / "test.en", "a dog\nthe cat sees\nzwei\n");
+  const std::string model = make_model(dir, {.tests = {source, dir / "test.de"}});
+  put(dir / "test.de", run_attune({"translate", model, source}).out);
+  const Outcome r = run_attune({"test", model, "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_EQ(j["exact"], 100.0);
+  EXPECT_TRUE(j["bleu"].is_number());
+  EXPECT_EQ(j["lines"], 3);
+  EXPECT_NE(j["signatures"]["bleu"].get<std::string>().find("tok:13a"), std::string::npos);
+
+  const std::string other = put(dir / "other.de", "x\ny\nz\n");
+  const Outcome o = run_attune({"test", model, "--set", "data.test=[\"" + source + "\", \"" + other + "\"]", "--set",
+                                "train.metric_options.tokenize=none", "--beam", "1"});
+  EXPECT_NE(o.out.find("exact match = 0.00 % (0 of 3 lines)"), std::string::npos) << o.out << o.err;
+  EXPECT_NE(o.out.find("tok:none"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace attune::test
