@@ -1,5 +1,6 @@
 // Writes the corpora of three tasks of which everybody knows the answer: generate FOLDER [SEED]. The source side serves
-// all three; the target is the same letters, the letters from the end to the beginning, or in the order of the alphabet.
+// all three; the target is the same letters, the letters from the end to the beginning, or in the order of the
+// alphabet.
 #include <algorithm>
 #include <cstdio>
 #include <exception>

@@ -102,7 +102,8 @@ TrainingPlan Trainer::Body::plan_of(const Learner& learner, const TrainingData& 
   p.validation_pairs = data.valid.size();
   p.tokens_per_epoch = data.train.target.tokens() + data.train.size();
   p.resumed_at = progress.updates;
-  p.memory = learner.memory().total();
+  // Weights, moments and the corpus are in memory by now; gradients and activations are still to come.
+  p.memory = resident_bytes() + learner.memory().gradients + learner.memory().activations;
   p.threads = threads;
   p.notes = tokenizers.notes;
   const auto add = [&](const PairReport& r, const char* what) {

@@ -1,5 +1,7 @@
 #include "checkpoint/model_folder.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -32,13 +34,24 @@ void move_up(const std::string& next, const std::string& dir, const std::string&
   move_file_if_there(from, to);
 }
 
+/// Removes folders as far as they are empty, and no file ever: another save may just have put a whole one there.
+void remove_empty_folders(const std::string& folder) {
+  std::vector<std::string> folders{folder};
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored))
+    if (std::error_code none; at->is_directory(none)) folders.push_back(at->path().string());
+  for (auto f = folders.rbegin(); f != folders.rend(); ++f) rmdir(f->c_str());  // those inside come later in the list
+}
+
 void finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
   std::error_code ignored;
-  if (!fs::exists(next + "/" + kManifestName, ignored)) return;
-  for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
-  move_up(next, dir, kManifestName);
-  fs::remove_all(next, ignored);  // empty folders
+  if (!fs::exists(next, ignored)) return;
+  if (fs::exists(next + "/" + kManifestName, ignored)) {
+    for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
+    move_up(next, dir, kManifestName);
+  }
+  remove_empty_folders(next);
 }
 
 }  // namespace

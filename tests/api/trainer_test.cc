@@ -35,7 +35,8 @@ TEST_F(TrainerTest, AnotherRecipeIsRefusedAndSaysWhatChanged) {
             std::string::npos)
       << text;
   // What does not decide about the weights may change.
-  EXPECT_EQ(run.train("out", {"train.stop=6u", "train.save=9u", "train.keep=5", "train.patience=7"}).outcome.updates, 6);
+  EXPECT_EQ(run.train("out", {"train.stop=6u", "train.save=9u", "train.keep=5", "train.patience=7"}).outcome.updates,
+            6);
   // A schedule that comes down until the end does depend on it.
   run.train("slope", {"train.schedule=linear"}, 3);
   EXPECT_NE(trouble(ErrorKind::recipe, "slope", {"train.schedule=linear", "train.stop=30u"}).find("train.stop was"),
@@ -73,7 +74,7 @@ TEST_F(TrainerTest, FreshStartsAnew) {
 
 TEST_F(TrainerTest, TwoRunsInOneFolderAreRefused) {
   std::string second;
-  Trainer first({.recipe = run.recipe(), .out = run.folder / "out", .threads = 1});
+  Trainer first({.recipe = run.recipe(), .out = run.folder / "out", .sets = {}, .threads = 1});
   TrainingEvents events;
   events.on_update = [&](const TrainingStatus& s) {
     if (s.update == 2) second = trouble(ErrorKind::usage, "out");
@@ -140,8 +141,8 @@ TEST_F(TrainerTest, KeepsWhatTheRecipeSays) {
 
 TEST_F(TrainerTest, TheBestByLossAreThoseOfTheLeastLoss) {
   // The rate is far too high after the first updates: the early ones are the best.
-  const Sets sets{"train.validate=1u", "train.metric=loss",    "train.average=2",       "train.average_of=best",
-                  "train.stop=10u",    "train.warmup=10",      "train.learning_rate=3", "train.keep=2"};
+  const Sets sets{"train.validate=1u", "train.metric=loss", "train.average=2",       "train.average_of=best",
+                  "train.stop=10u",    "train.warmup=10",   "train.learning_rate=3", "train.keep=2"};
   run.train("out", sets);
   std::vector<std::pair<double, int64_t>> losses;
   std::istringstream lines(slurp(run.folder / "out/metrics.jsonl"));
@@ -187,10 +188,11 @@ TEST_F(TrainerTest, EveryFailureToWriteIsToldAndTheRunGoesOn) {
     int failures = 0;
     for (const int n : {1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 79, 83}) {
       const std::string out = fmt::format("out-{}-{}", static_cast<int>(call), n);
+      Trainer trainer({.recipe = run.recipe(), .out = run.folder / out, .sets = sets, .threads = 1});
       inject_file_fault({.call = call, .nth = n, .error = n % 4 == 1 ? ENOSPC : EIO});
       std::string text;
       try {
-        run.train(out, sets);
+        trainer.run();
       } catch (const Error& e) {
         text = e.what();
         EXPECT_EQ(e.kind(), ErrorKind::io) << text;
@@ -209,14 +211,15 @@ TEST_F(TrainerTest, EveryFailureToWriteIsToldAndTheRunGoesOn) {
 
 TEST_F(TrainerTest, FailuresOfTheLogsAreTold) {
   run.train("out", {}, 3);
-  for (const char* name : {"train.log", "metrics.jsonl"}) {
-    const std::string path = run.folder / "out/" + name;
-    fs::remove(path);
-    fs::create_symlink("/dev/full", path);
-    const std::string text = trouble(ErrorKind::io, "out");
-    EXPECT_TRUE(text.starts_with("cannot write " + path + ": No space left on device")) << text;
-    fs::remove(path);
-  }
+  const std::string log = run.folder / "out/train.log", metrics = run.folder / "out/metrics.jsonl";
+  fs::remove(log);
+  fs::create_symlink("/dev/full", log);
+  EXPECT_TRUE(trouble(ErrorKind::io, "out").starts_with("cannot write " + log + ": No space left on device ("));
+  fs::remove(log);
+  fs::remove(metrics);
+  fs::create_directory(metrics);
+  EXPECT_EQ(trouble(ErrorKind::io, "out"), "cannot read " + metrics + ": Is a directory");
+  fs::remove(metrics);
   EXPECT_EQ(run.train("out").outcome.updates, 22);
 }
 

@@ -30,7 +30,7 @@ TOML
 # same_run A B: the models, the last checkpoints and their moments are the same bytes.
 same_run() {
   local a b f
-  a=$(ls -d "$1"/checkpoints/step-* | grep -v '\.' | tail -1) b=$(ls -d "$2"/checkpoints/step-* | grep -v '\.' | tail -1)
+  a=$(ls -d "$1"/checkpoints/step-* | grep -E 'step-[0-9]+$' | tail -1) b=$(ls -d "$2"/checkpoints/step-* | grep -E 'step-[0-9]+$' | tail -1)
   [ "$(basename "$a")" = "$(basename "$b")" ] || { echo "last checkpoints: $a, $b"; return 1; }
   for f in model.safetensors manifest.json; do cmp "$1/$f" "$2/$f" || return 1; done
   for f in model.safetensors optimizer.safetensors; do cmp "$a/$f" "$b/$f" || return 1; done
