@@ -1,6 +1,7 @@
 #include "run_program.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -36,9 +37,14 @@ std::string slurp(const std::string& path) {
   return all.str();
 }
 
-Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
-                    const std::vector<std::string>& environment) {
-  const TempFolder folder;
+struct RunningProgram::Files {
+  TempFolder folder;
+};
+
+RunningProgram::RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
+                               const std::vector<std::string>& environment)
+    : files_(std::make_unique<Files>()) {
+  const TempFolder& folder = files_->folder;
   std::vector<std::string> words{program}, variables = environment;
   words.insert(words.end(), arguments.begin(), arguments.end());
   for (char** e = environ; *e; ++e)
@@ -54,15 +60,32 @@ Outcome run_program(const std::string& program, const std::vector<std::string>& 
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, (folder / "out").c_str(), O_WRONLY | O_CREAT, 0600);
   posix_spawn_file_actions_addopen(&actions, 2, (folder / "err").c_str(), O_WRONLY | O_CREAT, 0600);
-  pid_t pid = 0;
   const int failed =
-      posix_spawn(&pid, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
+      posix_spawn(&pid_, program.c_str(), &actions, nullptr, pointers(words).data(), pointers(variables).data());
   posix_spawn_file_actions_destroy(&actions);
   if (failed) throw std::runtime_error("cannot start " + program);
+}
+
+RunningProgram::~RunningProgram() {
+  if (pid_ == 0) return;
+  send(SIGKILL);
+  wait();
+}
+
+void RunningProgram::send(int signal) const { kill(pid_, signal); }
+
+std::string RunningProgram::err() const { return slurp(files_->folder / "err"); }
+
+Outcome RunningProgram::wait() {
   int status = 0;
-  waitpid(pid, &status, 0);
-  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(folder / "out"),
-          slurp(folder / "err")};
+  waitpid(pid_, &status, 0);
+  pid_ = 0;
+  return {WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status), slurp(files_->folder / "out"), err()};
+}
+
+Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                    const std::vector<std::string>& environment) {
+  return RunningProgram(program, arguments, environment).wait();
 }
 
 }  // namespace attune::test

@@ -1,5 +1,6 @@
 // Runs a program as a user would, and gives back what it said.
 #pragma once
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,26 @@ Outcome run_program(const std::string& program, const std::vector<std::string>& 
 inline Outcome run_attune(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
   return run_program(ATTUNE_PROGRAM, arguments, environment);
 }
+
+/// A program under way, for tests that send it signals. Killed, if it still runs, at the end of the scope.
+class RunningProgram {
+ public:
+  RunningProgram(const std::string& program, const std::vector<std::string>& arguments,
+                 const std::vector<std::string>& environment = {});
+  ~RunningProgram();
+  RunningProgram(const RunningProgram&) = delete;
+  RunningProgram& operator=(const RunningProgram&) = delete;
+  void send(int signal) const;
+  /// What it has said on stderr so far.
+  std::string err() const;
+  /// Waits for its end. The code of one ended by a signal is 128 + its number.
+  Outcome wait();
+
+ private:
+  struct Files;
+  std::unique_ptr<Files> files_;
+  int pid_ = 0;
+};
 
 /// A fresh folder, removed at the end of the scope.
 class TempFolder {

@@ -68,6 +68,7 @@ struct TrainingOutcome {
   int64_t averaged = 0;  // checkpoints the model is the mean of; 0: it is the best one
   double final_score = 0;
   bool has_score = false;
+  bool was_over = false;  // the run had ended before: nothing was done, the model is as it was
   double seconds = 0;
 };
 

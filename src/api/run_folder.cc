@@ -24,9 +24,13 @@ namespace fs = std::filesystem;
 FolderLock::FolderLock(const std::string& dir) {
   const std::string path = dir + "/.lock";
   file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (file_ < 0) fail(ErrorKind::io, "cannot write to {}: {}", dir, std::strerror(errno));
+  if (file_ < 0)
+    fail(ErrorKind::io, "cannot write to {}: {}\n  fix: check the permissions, or give another folder by --out", dir,
+         std::strerror(errno));
   if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  const int error = errno;
   ::close(file_);
+  if (error != EWOULDBLOCK) fail(ErrorKind::io, "cannot lock {}: {}", path, std::strerror(error));
   fail(ErrorKind::usage, "another run is training in {}\n  fix: wait for it, or give this one a folder by --out", dir);
 }
 
@@ -46,7 +50,9 @@ std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
   remove_leftovers(dir_);
   const auto found = latest_checkpoint(dir_);
   if (!found) return std::nullopt;
-  for (const std::string& d : found->damaged) notes.push_back("passed over a damaged checkpoint: " + d);
+  for (const std::string& d : found->damaged)
+    notes.push_back(fmt::format("passed over a damaged checkpoint, going on from update {}: {}",
+                                thousands(found->checkpoint.step), d));
   const std::string path = found->checkpoint.path + "/" + kRecipeName;
   const std::vector<std::string> changes = forbidden_changes(load_recipe(path), recipe_);
   if (!changes.empty())
@@ -58,12 +64,20 @@ std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
 }
 
 void RunFolder::clear() {
-  std::error_code error;
+  remove_leftovers(dir_);
+  // In one step, so that a stop meanwhile does not leave half a run to go on from.
+  const std::string all = dir_ + "/checkpoints";
+  if (move_file_if_there(all, all + ".pruned")) remove_path(all + ".pruned");
   for (const char* name :
-       {"checkpoints", "metrics.jsonl", "train.log", kManifestName, kModelName, kRecipeName, kTokenizerName}) {
-    fs::remove_all(fs::path(dir_) / name, error);
-    if (error) fail(ErrorKind::io, "cannot remove {}/{}: {}", dir_, name, error.message());
-  }
+       {"metrics.jsonl", "train.log", kNextModelName, kManifestName, kModelName, kRecipeName, kTokenizerName})
+    remove_path(dir_ + "/" + name);
+}
+
+void RunFolder::expect_empty() const {
+  std::error_code ignored;
+  if (!checkpoints(dir_).empty() || fs::exists(dir_ + "/" + kModelName, ignored))
+    fail(ErrorKind::usage, "another run has just trained in {}\n  fix: give this one a folder by --out, or start again",
+         dir_);
 }
 
 // --- what a checkpoint remembers -------------------------------------------------------------------------------------
@@ -111,6 +125,16 @@ Progress progress_of(const State& s) {
   return p;
 }
 
+/// "training-validation", or "training" alone where validation is held out of it.
+const char* changed_side(const std::string& before, const std::string& now) {
+  const bool train = before.substr(0, before.find('-')) != now.substr(0, now.find('-'));
+  const bool valid =
+      before.find('-') != now.find('-') || before.substr(before.find('-') + 1) != now.substr(now.find('-') + 1);
+  return train && valid && before.find('-') != std::string::npos ? "the training and validation data"
+         : train                                                 ? "the training data"
+                                                                 : "the validation data";
+}
+
 }  // namespace
 
 Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::string& content_hash,
@@ -119,9 +143,10 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   const State state = State::from_json(read_file(path), path);
   if (state.text("content_hash") != content_hash)
     fail(ErrorKind::data,
-         "the training or validation data is not what the run in {} began with\n  fix: put the old files back to go "
-         "on, give --out another folder, or start anew with --fresh",
-         dir_);
+         "{} is not what the run in {} began with\n  fix: put the old files back to go on, give --out another folder, "
+         "or start anew with --fresh",
+         changed_side(state.text("content_hash"), content_hash), dir_);
+  set_aside_after(dir_, from.step);
   Parameters& parameters = learner.model().parameters();
   load_tensors(from.path + "/" + kOptimizerName,
                moments_of(parameters, learner.first_moment(), learner.second_moment()));
@@ -160,7 +185,8 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
   save_checkpoint(dir_, progress.updates, c);
   std::set<int64_t> spared;
   for (const Milestone& m : milestones_) spared.insert(m.update);
-  prune(dir_, 1, spared);
+  spared.insert(progress.updates);
+  prune(dir_, 2, spared);  // were the newest damaged, the one before could be gone on from
 }
 
 void RunFolder::save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) {
@@ -177,10 +203,31 @@ std::vector<Milestone> RunFolder::to_average() const {
   return chosen;
 }
 
+int64_t RunFolder::count_to_average() const {
+  const auto n = static_cast<int64_t>(to_average().size());
+  return recipe_.train.average > 1 && n > 1 ? n : 0;
+}
+
+bool RunFolder::is_complete(const Progress& progress) const try {
+  open_model(dir_);
+  if (read_file(dir_ + "/" + kRecipeName) != recipe_text(recipe_)) return false;
+  const SafetensorsFile file(dir_ + "/" + kModelName);
+  const auto says = [&](const char* name, int64_t value) {
+    const auto at = file.metadata().find(name);
+    return at == file.metadata().end() ? value == 0 : at->second == std::to_string(value);
+  };
+  const int64_t averaged = count_to_average();
+  return says("averaged", averaged) &&
+         says("update", averaged || progress.best_update == 0 ? progress.updates : progress.best_update);
+} catch (const Error& e) {
+  if (e.kind() != ErrorKind::model) throw;
+  return false;  // missing, or damaged: it is written again
+}
+
 int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
                                 ThreadPool* pool) {
+  if (count_to_average() == 0) return 0;
   const std::vector<Milestone> chosen = to_average();
-  if (recipe_.train.average <= 1 || chosen.size() <= 1) return 0;
   std::vector<std::string> dirs;
   for (const Milestone& m : chosen) dirs.push_back(fmt::format("{}/checkpoints/step-{:08}", dir_, m.update));
   Weights mean = average_models(dirs);

@@ -13,7 +13,7 @@ namespace attune {
 /// A checkpoint whose moment depends on counters alone: what is averaged at the end.
 struct Milestone {
   int64_t update = 0;
-  double score = 0;
+  double score = 0;  // higher is better
 };
 
 /// Keeps others out of a folder while a run writes to it.
@@ -41,16 +41,21 @@ class RunFolder {
   Progress resume(const Checkpoint& from, Learner& learner, const std::string& content_hash, ThreadPool* pool);
   /// Makes room for a new run: removes checkpoints, logs and the model of an older one.
   void clear();
+  /// Refuses a folder where another run was at work since it was looked at.
+  void expect_empty() const;
 
   /// A checkpoint, and old ones removed.
   void save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, const std::string& content_hash);
   void add_milestone(int64_t update, double score) { milestones_.push_back({update, score}); }
   /// The model so far is the best: it becomes the folder's own.
   void save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers);
+  /// Whether the folder's own model is what a run that ended there leaves: then nothing is left to do.
+  bool is_complete(const Progress& progress) const;
   /// At the end: the mean of the milestones that the recipe wants, if more than one. Returns how many.
   int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
 
  private:
+  int64_t count_to_average() const;  // 0: none, for one would be no mean
   ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
   std::vector<Milestone> to_average() const;
 

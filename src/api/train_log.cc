@@ -1,14 +1,13 @@
 #include "api/train_log.h"
 
-#include <cerrno>
+#include <fmt/core.h>
+
 #include <cmath>
-#include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "base/clock.h"
-#include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 
@@ -29,28 +28,18 @@ std::string time_of_day() {
 
 /// A run that was killed has written metrics of updates that it will do again.
 void drop_later(const std::string& path, int64_t update) {
-  if (!std::filesystem::exists(path)) return;
+  std::error_code ignored;
+  if (!std::filesystem::exists(path, ignored)) return;
   std::string kept;
   for (const std::string& line : split(read_file(path), '\n')) {
     const Json j = Json::parse(line, nullptr, false);
-    if (!j.is_object() || j.value("update", int64_t{0}) > update) continue;
+    if (!j.is_object() || !j.contains("update") || !j["update"].is_number() || j["update"] > update) continue;
     kept += line + "\n";
   }
   write_file(path, kept);
 }
 
 }  // namespace
-
-AppendedFile::AppendedFile(std::string path) : path_(std::move(path)), file_(std::fopen(path_.c_str(), "ae")) {
-  if (!file_) fail(ErrorKind::io, "cannot write {}: {}", path_, std::strerror(errno));
-}
-
-AppendedFile::~AppendedFile() { std::fclose(file_); }
-
-void AppendedFile::line(const std::string& text) {
-  const bool written = std::fputs((text + "\n").c_str(), file_) >= 0 && std::fflush(file_) == 0;
-  if (!written) fail(ErrorKind::io, "cannot write {}: {}\n  fix: make room on its disk", path_, std::strerror(errno));
-}
 
 TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events)
     : log_(dir + "/train.log"),
@@ -119,6 +108,13 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  translation: " + s.translation);
   }
   record(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+}
+
+void TrainLog::nothing_to_do(const TrainingOutcome& o) {
+  say(fmt::format(
+      "this run was over after {} updates, and its model stays as it is: {}. To go on, raise {}; to start "
+      "anew, use --fresh",
+      thousands(o.updates), o.model, o.reason == TrainingOutcome::Reason::finished ? "train.stop" : "train.patience"));
 }
 
 void TrainLog::outcome(const TrainingOutcome& o) {

@@ -1,27 +1,13 @@
 // What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl.
 #pragma once
 #include <cstdint>
-#include <cstdio>
 #include <functional>
 #include <string>
 
 #include "attune/trainer.h"
+#include "base/files.h"
 
 namespace attune {
-
-/// A file that only grows. Errors are ErrorKind::io.
-class AppendedFile {
- public:
-  explicit AppendedFile(std::string path);
-  ~AppendedFile();
-  AppendedFile(const AppendedFile&) = delete;
-  AppendedFile& operator=(const AppendedFile&) = delete;
-  void line(const std::string& text);
-
- private:
-  std::string path_;
-  std::FILE* file_;
-};
 
 class TrainLog {
  public:
@@ -33,6 +19,8 @@ class TrainLog {
   void update(const TrainingStatus& status, int64_t sentences);
   void validation(const ValidationResult& v);
   void outcome(const TrainingOutcome& o);
+  /// Of a run that was over before.
+  void nothing_to_do(const TrainingOutcome& o);
   void say(const std::string& text);
 
  private:

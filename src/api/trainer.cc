@@ -15,6 +15,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "model/cost.h"
+#include "train/schedule.h"
 
 namespace attune {
 
@@ -86,6 +87,8 @@ void Trainer::Body::refuse_what_is_not_there() const {
          "set model.shape = \"encoder-decoder\"");
   refuse(recipe.train.metric == "chrf" || recipe.train.metric == "accuracy",
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
+  // A schedule that needs an end says so at once, not after the warm-up.
+  if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
   refuse(recipe.train.batch_tokens.automatic(), "train.batch_tokens = \"auto\"", "set a number, like 4096");
 }
 
@@ -99,7 +102,8 @@ TrainingPlan Trainer::Body::plan_of(const Learner& learner, const TrainingData& 
   p.validation_pairs = data.valid.size();
   p.tokens_per_epoch = data.train.target.tokens() + data.train.size();
   p.resumed_at = progress.updates;
-  p.memory = learner.memory().total();
+  // Weights, moments and the corpus are in memory by now; gradients and activations are still to come.
+  p.memory = resident_bytes() + learner.memory().gradients + learner.memory().activations;
   p.threads = threads;
   p.notes = tokenizers.notes;
   const auto add = [&](const PairReport& r, const char* what) {
@@ -114,7 +118,9 @@ TrainingPlan Trainer::Body::plan_of(const Learner& learner, const TrainingData& 
 }
 
 TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
-  if (fs::exists(out) && !fs::is_directory(out)) fail(ErrorKind::usage, "{} is not a folder", out);
+  std::error_code ignored;
+  const bool folder_exists = fs::is_directory(out, ignored);
+  if (!folder_exists && fs::exists(out, ignored)) fail(ErrorKind::usage, "{} is not a folder", out);
   ThreadPool pool(options.threads);
   const auto phase = [&](const char* what) {
     if (events.on_phase) events.on_phase(what);
@@ -123,10 +129,10 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   RunFolder folder(out, recipe);
   std::optional<FolderLock> lock;
   std::optional<Checkpoint> from;
-  if (fs::is_directory(out)) {
+  if (folder_exists) {
     lock.emplace(out);
     if (!options.fresh) from = folder.find(notes);
-    if (!options.fresh && !from && fs::exists(out + "/" + kModelName))
+    if (!options.fresh && !from && fs::exists(out + "/" + kModelName, ignored))
       fail(ErrorKind::usage,
            "{} holds a model, but no checkpoints to go on from\n  fix: give --out another folder, or replace it with "
            "--fresh",
@@ -138,6 +144,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
       from ? Tokenizers::load(from->path + "/" + kTokenizerName) : train_tokenizers(recipe.data, recipe.tokenizer);
   phase("reading the data");
   const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(), recipe.train.seed, &pool);
+  Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
   model.initialize(recipe.train.seed);
   const int64_t longest = std::max(data.train.source.longest, data.train.target.longest) + 1;
@@ -147,7 +154,10 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
 
   // Nothing was written up to here: a mistake in the recipe or the data leaves no trace.
   make_folder(out);
-  if (!lock) lock.emplace(out);
+  if (!lock) {
+    lock.emplace(out);
+    folder.expect_empty();
+  }
   if (options.fresh) folder.clear();
   const double peak = peak_gflops(pool.threads()) * 1e9;
   TrainLog log(out, progress.updates, events);
@@ -181,6 +191,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   Smoothed smoothed;
   double updated_at = progress.seconds;
   ValidationResult last_validation;
+  double last_score = 0;  // higher is better
   LoopEvents loop;
   loop.on_update = [&](const UpdateResult& r, const Progress& p) {
     smoothed.add(r.loss, r.flops, static_cast<double>(r.target_tokens), p.seconds - updated_at);
@@ -204,9 +215,8 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   if (validator.possible())
     loop.validate = [&](const Progress& p) {
       phase("validating");
-      double score = 0;
-      last_validation = validator(p, &score);
-      return score;
+      last_validation = validator(p, &last_score);
+      return last_score;
     };
   loop.on_validated = [&](double, bool best, const Progress& p) {
     last_validation.best = best;
@@ -218,25 +228,36 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   };
   loop.save = [&](const Progress& p, bool milestone) {
     phase("saving");
-    if (milestone) folder.add_milestone(p.updates, last_validation.score);
+    if (milestone) folder.add_milestone(p.updates, last_score);
     folder.save(learner, p, tokenizers, data.content_hash);
   };
   loop.stop_asked = [&] { return stop.load(); };
 
+  const auto outcome = [&](Ended ended) {
+    TrainingOutcome o;
+    o.reason = ended == Ended::asked      ? TrainingOutcome::Reason::interrupted
+               : ended == Ended::finished ? TrainingOutcome::Reason::finished
+                                          : TrainingOutcome::Reason::out_of_patience;
+    o.model = out;
+    o.updates = progress.updates;
+    o.best_update = progress.best_update;
+    if (progress.best_update > 0) o.best_score = std::abs(progress.best_score);
+    o.metric = recipe.train.metric;
+    o.seconds = progress.seconds;
+    return o;
+  };
+  if (const auto before = over(recipe.train, progress, data.train.size()); before && folder.is_complete(progress)) {
+    TrainingOutcome o = outcome(*before);
+    o.was_over = true;
+    log.nothing_to_do(o);
+    return o;
+  }
   const Ended ended = run_updates(learner, data.train, recipe.train, progress, loop);
-  TrainingOutcome o;
-  o.model = out;
-  o.updates = progress.updates;
-  o.best_update = progress.best_update;
-  o.best_score = std::abs(progress.best_score);
-  o.metric = recipe.train.metric;
-  o.seconds = progress.seconds;
+  TrainingOutcome o = outcome(ended);
   if (ended == Ended::asked) {
-    o.reason = TrainingOutcome::Reason::interrupted;
     log.outcome(o);
     return o;
   }
-  o.reason = ended == Ended::finished ? TrainingOutcome::Reason::finished : TrainingOutcome::Reason::out_of_patience;
   if (recipe.train.average > 1) phase("averaging");
   o.averaged = folder.save_average(learner, progress, tokenizers, &pool);
   if (o.averaged == 0 && !validator.possible()) folder.save_best(learner, progress, tokenizers);

@@ -1,5 +1,6 @@
 #include "api/validator.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "attune/metric.h"
@@ -13,9 +14,11 @@ namespace {
 
 constexpr size_t kSamples = 3;
 
-BatchOptions in_order(const Recipe& recipe) {
+/// A validation sentence may be longer than any of the training and than its budget.
+BatchOptions in_order(const Recipe& recipe, const Corpus& corpus) {
   BatchOptions o;
-  o.tokens = recipe.train.batch_tokens.tokens;
+  o.tokens =
+      std::max<int64_t>(recipe.train.batch_tokens.tokens, std::max(corpus.source.longest, corpus.target.longest) + 1);
   o.shuffle = false;
   return o;
 }
@@ -27,7 +30,7 @@ Validator::Validator(Learner& learner, const TrainingData& data, const Tokenizer
     : learner_(learner), data_(data), tokenizers_(tokenizers), recipe_(recipe), pool_(pool) {}
 
 double Validator::loss() {
-  Batches batches(data_.valid, in_order(recipe_));
+  Batches batches(data_.valid, in_order(recipe_, data_.valid));
   Batch batch;
   double sum = 0;
   int64_t tokens = 0;
@@ -39,7 +42,7 @@ double Validator::loss() {
 }
 
 std::vector<std::string> Validator::translations() {
-  Batches batches(data_.valid, in_order(recipe_));
+  Batches batches(data_.valid, in_order(recipe_, data_.valid));
   Batch batch;
   std::vector<std::string> lines(static_cast<size_t>(data_.valid.size()));
   Arena arena;
@@ -70,7 +73,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   v.score = v.metric == "loss"         ? v.loss
             : v.metric == "perplexity" ? v.perplexity
                                        : v.scores[v.metric == "bleu" ? 0 : 1].second;
-  *score = v.metric == "loss" || v.metric == "perplexity" ? -v.loss : v.score;
+  *score = v.metric == "loss" || v.metric == "perplexity" ? -v.score : v.score;
   for (size_t i = 0; i < std::min(kSamples, lines.size()); ++i)
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
   v.seconds = watch.seconds();

@@ -68,8 +68,9 @@ struct Descriptor {
 [[noreturn]] void fail_io(const char* what, const std::string& path, int error) {
   const char* fix = error == EACCES || error == EROFS || error == EPERM
                         ? "\n  fix: check the permissions, or choose another folder"
-                    : error == ENOENT ? "\n  fix: check the name"
-                                      : "";
+                    : error == ENOENT                    ? "\n  fix: check the name"
+                    : error == ENOSPC || error == EDQUOT ? "\n  fix: make room, or choose a folder on another disk"
+                                                         : "";
   fail(ErrorKind::io, "cannot {} {}: {}{}", what, path, std::strerror(error), fix);
 }
 
@@ -219,8 +220,10 @@ FolderWriter::~FolderWriter() {
 
 void FolderWriter::commit() {
   check(!staged_.empty(), "files", "{} is committed twice", path_);
-  for (const auto& entry : fs::recursive_directory_iterator(staged_))
-    entry.is_directory() ? sync_folder(entry.path().string()) : sync_file(entry.path().string());
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(staged_, error), end; !error && at != end; at.increment(error))
+    at->is_directory(error) ? sync_folder(at->path().string()) : sync_file(at->path().string());
+  if (error) fail_io("read", staged_, error.value());
   sync_folder(staged_);
   std::string old;
   if (call_rename(staged_.c_str(), path_.c_str(), RENAME_NOREPLACE) != 0) {
@@ -235,15 +238,52 @@ void FolderWriter::commit() {
   if (!old.empty()) fs::remove_all(old, ignored);
 }
 
+AppendedFile::AppendedFile(std::string path) : path_(std::move(path)) {
+  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
+  if (file_ < 0) fail_io("write", path_, errno);
+  char last = '\n';
+  const off_t size = lseek(file_, 0, SEEK_END);
+  if (size > 0 && pread(file_, &last, 1, size - 1) == 1 && last != '\n') line("");
+}
+
+AppendedFile::~AppendedFile() { close(file_); }
+
+void AppendedFile::line(const std::string& text) {
+  const std::string whole = text + "\n";
+  for (size_t at = 0; at < whole.size();) {
+    const ssize_t n = call_write(file_, whole.data() + at, whole.size() - at);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0 && (errno == ENOSPC || errno == EDQUOT || errno == EFBIG))
+      fail_full(path_, static_cast<int64_t>(whole.size() - at), errno);
+    if (n < 0) fail_io("write", path_, errno);
+    at += static_cast<size_t>(n);
+  }
+}
+
 void make_folder(const std::string& path) {
   std::error_code error;
   fs::create_directories(path, error);
   if (error) fail_io("make the folder", path, error.value());
 }
 
-void move_file(const std::string& from, const std::string& to) {
-  if (call_rename(from.c_str(), to.c_str()) != 0) fail_io("rename", from, errno);
+bool move_file_if_there(const std::string& from, const std::string& to) {
+  if (call_rename(from.c_str(), to.c_str()) != 0) {
+    const int e = errno;
+    if (e == ENOENT && access(from.c_str(), F_OK) != 0) return false;
+    fail_io("rename", from, e);
+  }
   sync_folder(folder_of(to));
+  return true;
+}
+
+void move_file(const std::string& from, const std::string& to) {
+  if (!move_file_if_there(from, to)) fail_io("rename", from, ENOENT);
+}
+
+void remove_path(const std::string& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) fail_io("remove", path, error.value());
 }
 
 }  // namespace attune

@@ -55,10 +55,29 @@ class FolderWriter {
   std::string path_, staged_;
 };
 
+/// A file that only grows, line by line: a log. A line that a crash or a full disk cut short is ended by the next one.
+class AppendedFile {
+ public:
+  explicit AppendedFile(std::string path);
+  ~AppendedFile();
+  AppendedFile(const AppendedFile&) = delete;
+  AppendedFile& operator=(const AppendedFile&) = delete;
+  /// Written before it returns, but not forced to the disk.
+  void line(const std::string& text);
+
+ private:
+  std::string path_;
+  int file_ = -1;
+};
+
 /// Makes a folder and those above it; one that exists is fine.
 void make_folder(const std::string& path);
 /// Gives a file or folder another name on the same disk, replacing a file of that name, and forces that to the disk.
 void move_file(const std::string& from, const std::string& to);
+/// The same where somebody else may have moved it first: false when there is no `from` any more.
+bool move_file_if_there(const std::string& from, const std::string& to);
+/// Removes a file or a folder with all it holds; one that is not there is fine.
+void remove_path(const std::string& path);
 
 /// For tests: makes the n-th (from 1) call of one kind fail, after that none.
 struct FileFault {

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kStep = "step-", kStaged = ".staged-", kPruned = ".pruned";
+constexpr std::string_view kStep = "step-", kStaged = ".staged-", kPruned = ".pruned", kDamaged = ".damaged";
 
 std::string folder_of(const std::string& dir) { return dir + "/checkpoints"; }
 
@@ -37,10 +37,9 @@ std::vector<fs::path> entries_of(const std::string& folder) {
   return entries;
 }
 
-void remove_folder(const std::string& path) {
-  std::error_code error;
-  fs::remove_all(path, error);
-  if (error) fail(ErrorKind::io, "cannot remove {}: {}", path, error.message());
+bool is_folder(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_directory(path, ignored);
 }
 
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
@@ -59,7 +58,7 @@ std::string save_checkpoint(const std::string& dir, int64_t step, const ModelCon
 std::vector<Checkpoint> checkpoints(const std::string& dir) {
   std::vector<Checkpoint> found;
   for (const fs::path& p : entries_of(folder_of(dir)))
-    if (const int64_t step = step_of(p.filename().string()); step >= 0 && fs::is_directory(p))
+    if (const int64_t step = step_of(p.filename().string()); step >= 0 && is_folder(p))
       found.push_back({step, p.string()});
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   return found;
@@ -72,10 +71,22 @@ std::optional<FoundCheckpoint> latest_checkpoint(const std::string& dir) {
       verify_manifest(c->path);
       found.checkpoint = *c;
       return found;
-    } catch (const Error& e) { found.damaged.push_back(first_line_of(e.what())); }
+    } catch (const Error& e) {
+      if (e.kind() != ErrorKind::model) throw;
+      found.damaged.push_back(first_line_of(e.what()));
+    }
   if (all.empty()) return std::nullopt;
   fail(ErrorKind::model, "none of the {} checkpoint{} in {} can be used: {}\n  fix: train with --fresh to start anew",
        all.size(), all.size() == 1 ? "" : "s", folder_of(dir), found.damaged.front());
+}
+
+void set_aside_after(const std::string& dir, int64_t step) {
+  for (const Checkpoint& c : checkpoints(dir)) {
+    if (c.step <= step) continue;
+    const std::string aside = c.path + std::string(kDamaged);
+    remove_path(aside);
+    move_file(c.path, aside);
+  }
 }
 
 void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared) {
@@ -87,7 +98,7 @@ void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared
     if (spared.contains(c.step)) continue;
     const std::string gone = c.path + std::string(kPruned);  // a stop while removing leaves no half checkpoint
     move_file(c.path, gone);
-    remove_folder(gone);
+    remove_path(gone);
   }
 }
 
@@ -97,7 +108,7 @@ void remove_leftovers(const std::string& dir) {
   };
   for (const std::string& folder : {dir, folder_of(dir)})
     for (const fs::path& p : entries_of(folder))
-      if (is_leftover(p.filename().string())) remove_folder(p.string());
+      if (is_leftover(p.filename().string())) remove_path(p.string());
 }
 
 }  // namespace attune

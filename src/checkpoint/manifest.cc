@@ -87,8 +87,8 @@ std::vector<std::string> files_in(const std::string& folder) {
   std::vector<std::string> names;
   std::error_code error;
   for (fs::recursive_directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->is_directory()) continue;
-    const std::string name = fs::relative(at->path(), folder).generic_string();
+    if (std::error_code ignored; at->is_directory(ignored)) continue;
+    const std::string name = at->path().lexically_relative(folder).generic_string();
     if (name != kManifestName) names.push_back(name);
   }
   if (error) fail(ErrorKind::io, "cannot read {}: {}", folder, error.message());
@@ -114,7 +114,7 @@ Manifest read_manifest(const std::string& folder) {
   const std::string path = folder + "/" + kManifestName;
   std::error_code error;
   const auto bytes = fs::file_size(path, error);
-  if (error && !fs::exists(path))
+  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
     fail(ErrorKind::model, "{} is not a model folder: it has no {}\n  fix: name a folder that attune train wrote",
          folder, kManifestName);
   if (!error && std::cmp_greater(bytes, kLargestManifest)) fail_manifest(folder, "too large to be one");

@@ -1,5 +1,7 @@
 #include "checkpoint/model_folder.h"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 #include "base/error.h"
@@ -13,7 +15,7 @@ namespace {
 namespace fs = std::filesystem;
 
 // A save of DIR's own model is complete once this folder is: its files then move up one by one, the manifest last.
-constexpr const char* kNext = ".next-model";
+constexpr const char* kNext = kNextModelName;
 
 void copy_folder(const std::string& from, const std::string& to) {
   if (!fs::is_directory(from)) fail(ErrorKind::io, "cannot copy {}: it is not a folder", from);
@@ -26,22 +28,30 @@ void copy_folder(const std::string& from, const std::string& to) {
 /// Moves one file of a finished save into its place, unless that was done before or is done by a reader meanwhile.
 void move_up(const std::string& next, const std::string& dir, const std::string& name) {
   const std::string from = next + "/" + name, to = dir + "/" + name;
-  if (!fs::exists(from)) return;
-  try {
-    make_folder(fs::path(to).parent_path().string());
-    move_file(from, to);
-  } catch (const Error&) {
-    if (fs::exists(from)) throw;
-  }
+  std::error_code ignored;
+  if (!fs::exists(from, ignored)) return;
+  make_folder(fs::path(to).parent_path().string());
+  move_file_if_there(from, to);
+}
+
+/// Removes folders as far as they are empty, and no file ever: another save may just have put a whole one there.
+void remove_empty_folders(const std::string& folder) {
+  std::vector<std::string> folders{folder};
+  std::error_code ignored;
+  for (fs::recursive_directory_iterator at(folder, ignored), end; !ignored && at != end; at.increment(ignored))
+    if (std::error_code none; at->is_directory(none)) folders.push_back(at->path().string());
+  for (auto f = folders.rbegin(); f != folders.rend(); ++f) rmdir(f->c_str());  // those inside come later in the list
 }
 
 void finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
-  if (!fs::exists(next + "/" + kManifestName)) return;
-  for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
-  move_up(next, dir, kManifestName);
   std::error_code ignored;
-  fs::remove_all(next, ignored);  // empty folders
+  if (!fs::exists(next, ignored)) return;
+  if (fs::exists(next + "/" + kManifestName, ignored)) {
+    for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
+    move_up(next, dir, kManifestName);
+  }
+  remove_empty_folders(next);
 }
 
 }  // namespace

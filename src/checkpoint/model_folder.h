@@ -24,16 +24,17 @@ constexpr const char* kOptimizerName = "optimizer.safetensors";
 constexpr const char* kTrainerName = "trainer.json";
 constexpr const char* kRecipeName = "recipe.toml";
 constexpr const char* kTokenizerName = "tokenizer";
+constexpr const char* kNextModelName = ".next-model";  // a save of DIR's own model that is not finished
 
 /// What a folder gets. Empty parts are left out.
 struct ModelContents {
-  StoredTensors weights;         // tensors_of(parameters)
-  StoredTensors optimizer;       // moments_of(parameters, first, second)
-  std::optional<State> trainer;  // counters, place in the data, random keys
-  std::string recipe;            // text of recipe.toml
-  std::string tokenizer;         // a folder to copy in, or instead:
+  StoredTensors weights;                                               // tensors_of(parameters)
+  StoredTensors optimizer;                                             // moments_of(parameters, first, second)
+  std::optional<State> trainer;                                        // counters, place in the data, random keys
+  std::string recipe;                                                  // text of recipe.toml
+  std::string tokenizer;                                               // a folder to copy in, or instead:
   std::function<void(const std::string& folder)> save_tokenizer = {};  // writes it there
-  Metadata metadata;             // of model.safetensors
+  Metadata metadata;                                                   // of model.safetensors
 };
 
 /// Writes all files and, last, the manifest into a folder that exists and is nobody's yet.
@@ -59,9 +60,11 @@ struct FoundCheckpoint {
   std::vector<std::string> damaged;  // a sentence for each newer one that had to be passed over: tell the user
 };
 /// The newest that verifies; none when there are none. When all are damaged: ErrorKind::model, for to start anew is not
-/// ours to decide.
+/// ours to decide. One that can't be read for now (ErrorKind::io) is not passed over: it may be whole.
 std::optional<FoundCheckpoint> latest_checkpoint(const std::string& dir);
 
+/// Gives checkpoints after `step` another name (".damaged" behind it), so that newer saves are not taken for older.
+void set_aside_after(const std::string& dir, int64_t step);
 /// Removes all but the newest `keep` (at least 1), and spares the steps in `spared`.
 void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared = {});
 /// Removes what a run that was killed left half written. Only while no other run writes to DIR.

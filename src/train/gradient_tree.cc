@@ -78,8 +78,12 @@ void GradientTree::add(Gradients* to, Gradients* from, ThreadPool* pool) {
 }
 
 int64_t GradientTree::most(int64_t threads, int64_t leaves) {
+  // Leaves begin in order, so what waits are the siblings along the paths from the leaves at work up to where two paths
+  // meet. A single slow thread is enough to keep all of its path waiting.
+  threads = std::max<int64_t>(std::min(threads, leaves), 1);
   const auto levels = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(std::max<int64_t>(leaves, 1) - 1)));
-  return std::min(leaves, std::min(threads, leaves) + levels);
+  const auto shared = static_cast<int64_t>(std::bit_width(static_cast<uint64_t>(threads))) - 1;
+  return std::min(leaves, threads + threads * (levels - shared));
 }
 
 }  // namespace attune

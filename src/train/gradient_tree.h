@@ -1,6 +1,6 @@
 // The sum of the shards' gradients, in a fixed binary tree over the shard index: the same bits whichever thread
 // finished first, and however many there are. Pairs are added as soon as both are there, so that only a few gradients
-// exist at a time: one per thread and one per level of the tree at most.
+// exist at a time: one per thread, and about one per level of the tree; more where a thread falls behind.
 #pragma once
 #include <memory>
 #include <mutex>

@@ -132,6 +132,11 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
   return result;
 }
 
+bool Learner::weights_finite() const {
+  const float* w = model_.parameters().data();
+  return std::all_of(w, w + model_.parameters().size(), [](float x) { return std::isfinite(x); });
+}
+
 double Learner::negative_log_likelihood(const Batch& batch) {
   const FlushDenormals flushed;
   pieces_.resize(std::max<size_t>(pieces_.size(), 1));

@@ -43,6 +43,9 @@ class Learner {
   /// The negative log-likelihood of all target tokens of a batch, without dropout and smoothing.
   double negative_log_likelihood(const Batch& batch);
 
+  /// Whether every weight is a number, after updates that said their loss was.
+  bool weights_finite() const;
+
   int64_t updates() const { return updates_; }
   void set_updates(int64_t n) { updates_ = n; }
   float* first_moment() { return first_.data(); }

@@ -29,12 +29,11 @@ double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
   return 0;
 }
 
-[[noreturn]] void fail_diverged(const UpdateResult& r, const Progress& p) {
+[[noreturn]] void fail_diverged(const std::string& what, int64_t update, double rate) {
   fail(ErrorKind::diverged,
-       "the loss is {} at update {}, at a learning rate of {:.3g}: the run has diverged\n"
-       "  fix: lower train.learning_rate, lengthen train.warmup or set train.clip = 1.0, and train with --fresh; or "
-       "resume from the last checkpoint with another train.seed",
-       r.loss, thousands(p.updates + 1), r.rate);
+       "{} at update {}, at a learning rate of {:.3g}: the run has diverged\n"
+       "  fix: lower train.learning_rate, lengthen train.warmup or set train.clip = 1.0, and train with --fresh",
+       what, thousands(update), rate);
 }
 
 /// The batches of one update, kept until it is done.
@@ -76,17 +75,26 @@ int64_t last_update(const TrainOptions& options) {
   return options.stop.unit == Period::Unit::updates ? static_cast<int64_t>(options.stop.count) : 0;
 }
 
+BatchOptions batch_options(const TrainOptions& options) {
+  BatchOptions b;
+  b.tokens = options.batch_tokens.tokens;
+  b.seed = options.seed;
+  return b;
+}
+
+std::optional<Ended> over(const TrainOptions& options, const Progress& progress, int64_t corpus_size) {
+  if (!options.stop.never() && share_done(options.stop, progress, corpus_size) >= 1) return Ended::finished;
+  if (options.patience > 0 && progress.stalled >= options.patience) return Ended::out_of_patience;
+  return std::nullopt;
+}
+
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events) {
-  BatchOptions batch_options;
-  batch_options.tokens = options.batch_tokens.tokens;
-  batch_options.seed = options.seed;
-  Batches source(corpus, batch_options);
+  Batches source(corpus, batch_options(options));
   source.seek(progress.data);
   UpdateBatches batches(source, options.accumulate);
 
-  const auto done = [&] { return !options.stop.never() && share_done(options.stop, progress, corpus.size()) >= 1; };
-  const auto impatient = [&] { return options.patience > 0 && progress.stalled >= options.patience; };
+  const auto ended = [&] { return over(options, progress, corpus.size()); };
   const auto validate = [&] {
     ++progress.validations;
     progress.validated_update = progress.updates;
@@ -103,13 +111,15 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     events.save(progress, true);
   };
 
+  // Only when the recipe's end was moved to before what is done.
+  if (ended() && progress.validated_update != progress.updates) validate();
   Stopwatch since_save;
-  while (!done() && !impatient()) {
+  while (!ended()) {
     const Stopwatch watch;
     const Progress before = progress;
     const auto now = batches.next();
     const UpdateResult r = learner.update(now, last_update(options));
-    if (!r.finite()) fail_diverged(r, progress);
+    if (!r.finite()) fail_diverged(fmt::format("the loss is {}", r.loss), progress.updates + 1, r.rate);
     progress.updates = learner.updates();
     progress.batches += static_cast<int64_t>(now.size());
     progress.source_tokens += r.source_tokens;
@@ -120,19 +130,20 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     events.on_update(r, progress);
 
     const bool stop = events.stop_asked();
-    const bool save_due =
-        crosses(options.save, before, progress, corpus.size()) ||
-        (options.save.unit == Period::Unit::minutes && since_save.seconds() >= 60 * options.save.count);
-    if (crosses(options.validate, before, progress, corpus.size()) || done())
-      validate();
-    else if (stop || save_due)
-      events.save(progress, options.validate.never());
-    else
+    const bool save_due = crosses(options.save, before, progress, corpus.size());
+    const bool by_clock = options.save.unit == Period::Unit::minutes;
+    const bool validation_due = crosses(options.validate, before, progress, corpus.size()) || ended();
+    if (!validation_due && !stop && !save_due && !(by_clock && since_save.seconds() >= 60 * options.save.count))
       continue;
+    if (!learner.weights_finite()) fail_diverged("a weight is not a number", progress.updates, r.rate);
+    if (validation_due)
+      validate();
+    else
+      events.save(progress, options.validate.never() && save_due && !by_clock);
     since_save.restart();
-    if (stop && !done()) return Ended::asked;
+    if (stop && !ended()) return Ended::asked;
   }
-  return done() ? Ended::finished : Ended::out_of_patience;
+  return *ended();
 }
 
 }  // namespace attune

@@ -3,6 +3,7 @@
 #pragma once
 #include <functional>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "data/batches.h"
@@ -30,7 +31,8 @@ struct LoopEvents {
   std::function<double(const Progress&)> validate;
   /// Told the score and whether it is the best so far, before the checkpoint.
   std::function<void(double score, bool best, const Progress&)> on_validated;
-  /// `milestone`: at a moment that depends on counters alone, right after a validation.
+  /// `milestone`: at a moment that depends on counters alone, so that it may be averaged: right after a validation, or
+  /// where the recipe wants none, when train.save, in counters, is due.
   std::function<void(const Progress&, bool milestone)> save;
   /// Whether someone wants the run to stop for now.
   std::function<bool()> stop_asked;
@@ -45,7 +47,13 @@ double share_done(const Period& stop, const Progress& progress, int64_t corpus_s
 /// The number of the last update where the recipe tells it, else 0.
 int64_t last_update(const TrainOptions& options);
 
-/// Goes on from `progress` to the end of the run. ErrorKind::diverged when the loss is no number any more.
+/// How a run cuts its corpus into batches.
+BatchOptions batch_options(const TrainOptions& options);
+
+/// How a run ended that stands there; nothing when it is to go on.
+std::optional<Ended> over(const TrainOptions& options, const Progress& progress, int64_t corpus_size);
+/// Goes on from `progress` to the end of the run. ErrorKind::diverged when the loss or a weight is no number any more;
+/// such weights are never saved.
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events);
 

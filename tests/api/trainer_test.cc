@@ -1,0 +1,243 @@
+// What a run refuses, what it makes of odd corpora and recipes, and what becomes of it when writing fails.
+#include "attune/trainer.h"
+
+#include <gtest/gtest.h>
+
+#include <cerrno>
+#include <thread>
+
+#include "api/small_run.h"
+#include "base/files.h"
+#include "base/limits.h"
+#include "checks.h"
+
+namespace attune::test {
+namespace {
+
+namespace fs = std::filesystem;
+using Reason = TrainingOutcome::Reason;
+using Call = FileFault::Call;
+using attune::error_of;
+
+struct TrainerTest : testing::Test {
+  SmallRun run;
+  ~TrainerTest() override { inject_file_fault({}); }
+  /// What training in `out` fails with.
+  std::string trouble(ErrorKind kind, const std::string& out, const Sets& sets = {}) {
+    return error_of([&] { run.train(out, sets); }, kind);
+  }
+};
+
+TEST_F(TrainerTest, AnotherRecipeIsRefusedAndSaysWhatChanged) {
+  run.train("out", {}, 3);
+  const std::string text = trouble(ErrorKind::recipe, "out", {"model.d_ff=32", "train.seed=2"});
+  EXPECT_NE(text.find("holds a run of another recipe: model.d_ff was 16, is 32; train.seed was 1, is 2\n  fix: "),
+            std::string::npos)
+      << text;
+  // What does not decide about the weights may change.
+  EXPECT_EQ(run.train("out", {"train.stop=6u", "train.save=9u", "train.keep=5", "train.patience=7"}).outcome.updates,
+            6);
+  // A schedule that comes down until the end does depend on it.
+  run.train("slope", {"train.schedule=linear"}, 3);
+  EXPECT_NE(trouble(ErrorKind::recipe, "slope", {"train.schedule=linear", "train.stop=30u"}).find("train.stop was"),
+            std::string::npos);
+}
+
+TEST_F(TrainerTest, OtherDataIsRefused) {
+  run.train("out", {}, 3);
+  const std::string train = slurp(run.folder / "train.in"), valid = slurp(run.folder / "valid.out");
+  put(run.folder / "train.in", "a" + train.substr(1, train.size() - 3) + "h\n");
+  EXPECT_TRUE(trouble(ErrorKind::data, "out").starts_with("the training data is not what the run in "));
+  put(run.folder / "train.in", train);
+  put(run.folder / "valid.out", "a b c d e f g\n" + valid.substr(valid.find('\n') + 1));
+  EXPECT_TRUE(trouble(ErrorKind::data, "out").starts_with("the validation data is not what the run in "));
+  put(run.folder / "valid.out", valid);
+  // The same text elsewhere is the same data.
+  fs::rename(run.folder / "train.in", run.folder / "elsewhere.in");
+  const Sets moved{"data.train=[\"" + run.folder / "elsewhere.in" + "\", \"" + run.folder / "train.out" + "\"]"};
+  EXPECT_EQ(run.train("out", moved).outcome.updates, 22);
+}
+
+TEST_F(TrainerTest, FreshStartsAnew) {
+  run.train("whole");
+  run.train("out", {"train.seed=7"});
+  fs::create_directories(run.folder / "out/.next-model");
+  fs::copy_file(run.folder / "out/manifest.json", run.folder / "out/.next-model/manifest.json");
+  const auto r = run.train("out", {}, 0, 1, true);
+  EXPECT_EQ(r.log.find("going on"), std::string::npos);
+  expect_same_bits(run.bits("whole"), run.bits("out"));
+  // A model without checkpoints is somebody's: only --fresh replaces it.
+  fs::remove_all(run.folder / "out/checkpoints");
+  EXPECT_NE(trouble(ErrorKind::usage, "out").find("holds a model, but no checkpoints to go on from"),
+            std::string::npos);
+}
+
+TEST_F(TrainerTest, TwoRunsInOneFolderAreRefused) {
+  std::string second;
+  Trainer first({.recipe = run.recipe(), .out = run.folder / "out", .sets = {}, .threads = 1});
+  TrainingEvents events;
+  events.on_update = [&](const TrainingStatus& s) {
+    if (s.update == 2) second = trouble(ErrorKind::usage, "out");
+  };
+  EXPECT_EQ(first.run(events).reason, Reason::finished);
+  EXPECT_NE(second.find("another run is training in " + run.folder / "out"), std::string::npos) << second;
+}
+
+TEST_F(TrainerTest, AMistakeLeavesNoTrace) {
+  EXPECT_NE(trouble(ErrorKind::recipe, "out", {"train.batch_tokens=8"}).find("train.batch_tokens = 8 is less than"),
+            std::string::npos);
+  trouble(ErrorKind::recipe, "out", {"train.schedule=cosine", "train.stop=3e"});
+  trouble(ErrorKind::data, "out", {"data.max_length=1", "data.overlong=error"});
+  trouble(ErrorKind::io, "out", {"data.train=[\"no\", \"such\"]"});
+  EXPECT_FALSE(fs::exists(run.folder / "out"));
+}
+
+TEST_F(TrainerTest, NothingLeftOfTheCorpusIsAnError) {
+  put(run.folder / "train.in", "a b c d e\na b c\n");
+  put(run.folder / "train.out", "a b c d e\na b c\n");
+  EXPECT_NE(trouble(ErrorKind::data, "out", {"data.max_length=2"}).find("data.train: no pair of lines is left of 2"),
+            std::string::npos);
+  put(run.folder / "valid.in", "\n\n");
+  put(run.folder / "valid.out", "a\nb\n");
+  EXPECT_NE(trouble(ErrorKind::data, "out").find("data.valid: no pair of lines is left of 2"), std::string::npos);
+}
+
+TEST_F(TrainerTest, OnePairIsEnough) {
+  put(run.folder / "train.in", "a b c\n");
+  put(run.folder / "train.out", "a b c\n");
+  const TrainingOutcome o = run.train("out", {"data.valid=[]", "train.stop=8u", "train.validate=3u"}).outcome;
+  EXPECT_EQ(o.updates, 8);
+  EXPECT_FALSE(o.has_score);
+  EXPECT_EQ(o.averaged, 3);
+  open_model(run.folder / "out");
+  // Without an average either, the last one is the model; a second start knows.
+  run.train("last", {"data.valid=[]", "train.stop=1u", "train.average=1", "train.keep=1"});
+  open_model(run.folder / "last");
+  EXPECT_TRUE(
+      run.train("last", {"data.valid=[]", "train.stop=1u", "train.average=1", "train.keep=1"}).outcome.was_over);
+}
+
+TEST_F(TrainerTest, EndsByEveryUnit) {
+  EXPECT_EQ(run.train("u", {"train.stop=1u"}).outcome.updates, 1);
+  EXPECT_EQ(run.train("e", {"train.stop=2e"}).outcome.updates, 8);
+  EXPECT_EQ(run.train("t", {"train.stop=1100t"}).outcome.updates, 2);
+  const TrainingOutcome o = run.train("m", {"train.stop=0.001m", "train.save=1m"}).outcome;
+  EXPECT_GE(o.seconds, 0.06);
+  EXPECT_LT(o.seconds, 30);
+  EXPECT_EQ(o.reason, Reason::finished);
+}
+
+TEST_F(TrainerTest, KeepsWhatTheRecipeSays) {
+  const auto steps = [&](const std::string& out) {
+    std::vector<int64_t> all;
+    for (const Checkpoint& c : checkpoints(run.folder / out)) all.push_back(c.step);
+    return all;
+  };
+  run.train("keep", {"train.save=1u"});
+  EXPECT_EQ(steps("keep"), (std::vector<int64_t>{12, 18, 21, 22}));  // three validated, and one to fall back to
+  EXPECT_EQ(run.train("one", {"train.keep=1", "train.average=1"}).outcome.averaged, 0);
+  EXPECT_EQ(steps("one"), (std::vector<int64_t>{20, 22}));
+}
+
+TEST_F(TrainerTest, TheBestByLossAreThoseOfTheLeastLoss) {
+  // The rate is far too high after the first updates: the early ones are the best.
+  const Sets sets{"train.validate=1u", "train.metric=loss", "train.average=2",       "train.average_of=best",
+                  "train.stop=10u",    "train.warmup=10",   "train.learning_rate=3", "train.keep=2"};
+  run.train("out", sets);
+  std::vector<std::pair<double, int64_t>> losses;
+  std::istringstream lines(slurp(run.folder / "out/metrics.jsonl"));
+  for (std::string line; std::getline(lines, line);) {
+    const auto j = nlohmann::json::parse(line);
+    if (j.contains("best")) losses.emplace_back(j["valid_loss"], j["update"]);
+  }
+  ASSERT_EQ(losses.size(), 10u);
+  std::sort(losses.begin(), losses.end());
+  for (int i = 0; i < 2; ++i)
+    EXPECT_TRUE(fs::exists(fmt::format("{}/out/checkpoints/step-{:08}", run.folder.path(), losses[i].second)))
+        << losses[i].second;
+}
+
+TEST_F(TrainerTest, ValidationSentencesMayBeLongerThanTheBudget) {
+  std::string text;
+  for (int i = 0; i < 40; ++i) text += "a ";
+  put(run.folder / "valid.in", text + "\n");
+  put(run.folder / "valid.out", text + "\n");
+  EXPECT_TRUE(run.train("out", {"train.batch_tokens=20", "train.stop=4u"}).outcome.has_score);
+}
+
+TEST_F(TrainerTest, ADivergedRunKeepsItsLastGoodCheckpoint) {
+  const Sets sets{"train.learning_rate=1e30", "train.warmup=0", "train.save=1u", "train.validate=0u"};
+  EXPECT_NE(trouble(ErrorKind::diverged, "out", sets).find("the run has diverged\n  fix: lower train.learning_rate"),
+            std::string::npos);
+  for (const Checkpoint& c : checkpoints(run.folder / "out")) {
+    const SafetensorsFile file(c.path + "/model.safetensors");
+    for (const StoredTensor& t : file.tensors()) {
+      std::vector<float> values(static_cast<size_t>(t.size()));
+      file.read(t, values.data());
+      for (const float x : values) ASSERT_TRUE(std::isfinite(x)) << c.path << " " << t.name;
+    }
+  }
+}
+
+TEST_F(TrainerTest, EveryFailureToWriteIsToldAndTheRunGoesOn) {
+  const Sets sets{"train.stop=3u", "train.save=1u", "train.validate=2u", "train.average=2", "train.keep=2"};
+  run.train("whole", sets);
+  const auto whole = run.bits("whole");
+  for (const Call call : {Call::open, Call::write, Call::sync, Call::rename}) {
+    // All of them would take minutes: primes meet every kind of file in the course of a run.
+    int failures = 0;
+    for (const int n : {1, 2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 79, 83}) {
+      const std::string out = fmt::format("out-{}-{}", static_cast<int>(call), n);
+      Trainer trainer({.recipe = run.recipe(), .out = run.folder / out, .sets = sets, .threads = 1});
+      inject_file_fault({.call = call, .nth = n, .error = n % 4 == 1 ? ENOSPC : EIO});
+      std::string text;
+      try {
+        trainer.run();
+      } catch (const Error& e) {
+        text = e.what();
+        EXPECT_EQ(e.kind(), ErrorKind::io) << text;
+        EXPECT_NE(text.find(run.folder.path()), std::string::npos) << "no path: " << text;
+        ++failures;
+      }
+      inject_file_fault({});
+      run.train(out, sets);
+      expect_same_bits(whole, run.bits(out));
+      fs::remove_all(run.folder / out);
+      if (text.empty()) break;  // there are fewer such calls
+    }
+    EXPECT_GE(failures, 8) << static_cast<int>(call);
+  }
+}
+
+TEST_F(TrainerTest, FailuresOfTheLogsAreTold) {
+  run.train("out", {}, 3);
+  const std::string log = run.folder / "out/train.log", metrics = run.folder / "out/metrics.jsonl";
+  fs::remove(log);
+  fs::create_symlink("/dev/full", log);
+  EXPECT_TRUE(trouble(ErrorKind::io, "out").starts_with("cannot write " + log + ": No space left on device ("));
+  fs::remove(log);
+  fs::remove(metrics);
+  fs::create_directory(metrics);
+  EXPECT_EQ(trouble(ErrorKind::io, "out"), "cannot read " + metrics + ": Is a directory");
+  fs::remove(metrics);
+  EXPECT_EQ(run.train("out").outcome.updates, 22);
+}
+
+TEST_F(TrainerTest, MemoryIsWhatWasSaid) {
+  // Large enough that weights and activations outweigh the rest of the test program.
+  const Sets sets{"model.d_model=256", "model.d_ff=1024", "model.encoder_layers=3", "model.decoder_layers=3",
+                  "train.stop=2u",     "train.save=9u",   "train.batch_tokens=2048"};
+  const int64_t before = resident_bytes();
+  int64_t said = 0, used = 0;
+  Trainer trainer({.recipe = run.recipe(), .out = run.folder / "out", .sets = sets, .threads = 2});
+  TrainingEvents events;
+  events.on_plan = [&](const TrainingPlan& p) { said = p.memory; };
+  events.on_update = [&](const TrainingStatus& s) { used = std::max(used, s.memory - before); };
+  trainer.run(events);
+  EXPECT_GT(said, 50 << 20);
+  EXPECT_LT(static_cast<double>(used), 1.15 * static_cast<double>(said));
+  EXPECT_GT(static_cast<double>(used), 0.5 * static_cast<double>(said));
+}
+
+}  // namespace
+}  // namespace attune::test
