@@ -1,0 +1,235 @@
+#include "api/training_run.h"
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "attune/bench.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/limits.h"
+#include "base/text.h"
+#include "model/cost.h"
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+/// Where most runs land: what estimates of time assume before anything was measured.
+constexpr double kLikelyShareOfPeak = 0.55;
+
+double epochs_of(const Progress& p, const TrainingData& data) {
+  return static_cast<double>(p.data.epoch) +
+         static_cast<double>(p.data.example) / static_cast<double>(std::max<int64_t>(data.train.size(), 1));
+}
+
+}  // namespace
+
+void Smoothed::add(const UpdateResult& r, double seconds) {
+  const double keep = std::min(0.98, 1 - 1 / (count_ + 1));
+  ++count_;
+  const auto mix_in = [&](double& x, double now) { x = keep * x + (1 - keep) * now; };
+  mix_in(loss_, r.loss);
+  mix_in(flops_, r.flops);
+  mix_in(tokens_, static_cast<double>(r.target_tokens));
+  mix_in(seconds_, seconds);
+}
+
+// --- before the first update -----------------------------------------------------------------------------------------
+
+OpenedFolder::OpenedFolder(const std::string& out, const Recipe& recipe, bool fresh) : folder(out, recipe) {
+  std::error_code ignored;
+  if (!fs::is_directory(out, ignored)) {
+    if (fs::exists(out, ignored)) fail(ErrorKind::usage, "{} is not a folder", out);
+    return;
+  }
+  lock.emplace(out);
+  if (fresh) return;
+  from = folder.find(notes);
+  if (!from && fs::exists(out + "/" + kModelName, ignored))
+    fail(ErrorKind::usage,
+         "{} holds a model, but no checkpoints to go on from\n  fix: give --out another folder, or replace it with "
+         "--fresh",
+         out);
+}
+
+TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, const std::string& out,
+                         const TrainingEvents& events)
+    : options_(options),
+      recipe_(recipe),
+      out_(out),
+      events_(events),
+      pool_(options.threads),
+      place_(out, recipe, options.fresh),
+      tokenizers_([&] {
+        phase(place_.from ? "reading the checkpoint" : "learning the vocabulary");
+        return place_.from ? Tokenizers::load(place_.from->path + "/" + kTokenizerName)
+                           : train_tokenizers(recipe.data, recipe.tokenizer);
+      }()),
+      data_([&] {
+        phase("reading the data");
+        TrainingData data = read_training_data(recipe.data, tokenizers_.encoders(), recipe.train.seed, &pool_);
+        Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
+        return data;
+      }()),
+      model_(recipe.model, vocabularies_of(recipe, tokenizers_)),
+      learner_(model_, recipe.train, std::max(data_.train.source.longest, data_.train.target.longest) + 1, pool_),
+      validator_(learner_, data_, tokenizers_, recipe, pool_) {
+  model_.initialize(recipe.train.seed);
+  if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
+  updated_at_ = progress_.seconds;
+}
+
+void TrainingRun::phase(const char* what) const {
+  if (events_.on_phase) events_.on_phase(what);
+}
+
+TrainingPlan TrainingRun::plan() const {
+  TrainingPlan p;
+  p.out = out_;
+  p.parameters = model_.parameters().numbers();
+  p.source_vocabulary = tokenizers_.source->size();
+  p.target_vocabulary = tokenizers_.target->size();
+  p.training_pairs = data_.train.size();
+  p.validation_pairs = data_.valid.size();
+  p.tokens_per_epoch = data_.train.target.tokens() + data_.train.size();
+  p.resumed_at = progress_.updates;
+  // Weights, moments and the corpus are in memory by now; gradients and activations are still to come.
+  p.memory = resident_bytes() + learner_.memory().gradients + learner_.memory().activations;
+  p.threads = pool_.threads();
+  p.seconds = seconds_to_go();
+  p.notes = place_.notes;
+  p.notes.insert(p.notes.end(), tokenizers_.notes.begin(), tokenizers_.notes.end());
+  const auto add = [&](const PairReport& r, const char* what) {
+    for (const std::string& s : r.sentences(recipe_.data.overlong)) p.notes.push_back(std::string(what) + ": " + s);
+  };
+  add(data_.train_report, "training data");
+  add(data_.valid_report, "validation data");
+  if (data_.held_out)
+    p.notes.push_back(fmt::format("no data.valid: {} pairs are held out of the training data to validate on",
+                                  thousands(data_.valid.size())));
+  return p;
+}
+
+double TrainingRun::seconds_to_go() const {
+  const Period& stop = recipe_.train.stop;
+  if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
+  const int64_t sources = data_.train.source.tokens(), targets = std::max<int64_t>(data_.train.target.tokens(), 1);
+  const double epoch = training_flops(model_, sources, targets, targets / std::max<int64_t>(data_.train.size(), 1));
+  double tokens = stop.count;  // of the target side, at the end
+  if (stop.unit == Period::Unit::updates)
+    tokens *= static_cast<double>(recipe_.train.batch_tokens.tokens * recipe_.train.accumulate);
+  const auto per_epoch = static_cast<double>(targets + data_.train.size());  // end marks counted
+  if (stop.unit == Period::Unit::epochs) tokens *= per_epoch;
+  tokens -= static_cast<double>(progress_.target_tokens);
+  return std::max(0.0, tokens / per_epoch * epoch / (peak_ * kLikelyShareOfPeak));
+}
+
+// --- on the way ------------------------------------------------------------------------------------------------------
+
+TrainingStatus TrainingRun::status(const UpdateResult& r, const Progress& p) {
+  smoothed_.add(r, p.seconds - updated_at_);
+  updated_at_ = p.seconds;
+  TrainingStatus s;
+  s.update = p.updates;
+  s.last_update = last_update(recipe_.train);
+  s.share_done = share_done(recipe_.train.stop, p, data_.train.size());
+  s.epoch = epochs_of(p, data_);
+  s.loss = smoothed_.loss();
+  s.rate = r.rate;
+  s.target_tokens_per_s = smoothed_.tokens_per_s();
+  s.share_of_peak = smoothed_.flops_per_s() / peak_;
+  s.seconds = p.seconds;
+  if (s.share_done > 0) s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
+  s.memory = resident_bytes();
+  return s;
+}
+
+LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop) {
+  LoopEvents loop;
+  loop.on_update = [&](const UpdateResult& r, const Progress& p) {
+    const TrainingStatus s = status(r, p);
+    log.update(s, p.sentences);
+    if (events_.on_update) events_.on_update(s);
+  };
+  if (validator_.possible())
+    loop.validate = [&](const Progress& p) {
+      phase("validating");
+      last_validation_ = validator_(p, &last_score_);
+      return last_score_;
+    };
+  loop.on_validated = [&](double, bool best, const Progress& p) {
+    last_validation_.best = best;
+    last_validation_.best_update = p.best_update;
+    last_validation_.best_score = std::abs(p.best_score);
+    log.validation(last_validation_);
+    if (events_.on_validation) events_.on_validation(last_validation_);
+    if (best) place_.folder.save_best(learner_, p, tokenizers_);
+  };
+  loop.save = [&](const Progress& p, bool milestone) {
+    phase("saving");
+    if (milestone) place_.folder.add_milestone(p.updates, last_score_);
+    place_.folder.save(learner_, p, tokenizers_, data_.content_hash);
+  };
+  loop.stop_asked = [&] { return stop.load(); };
+  return loop;
+}
+
+// --- the whole of it -------------------------------------------------------------------------------------------------
+
+TrainingOutcome TrainingRun::outcome(Ended ended) const {
+  TrainingOutcome o;
+  o.reason = ended == Ended::asked      ? TrainingOutcome::Reason::interrupted
+             : ended == Ended::finished ? TrainingOutcome::Reason::finished
+                                        : TrainingOutcome::Reason::out_of_patience;
+  o.model = out_;
+  o.updates = progress_.updates;
+  o.best_update = progress_.best_update;
+  if (progress_.best_update > 0) o.best_score = std::abs(progress_.best_score);
+  o.metric = recipe_.train.metric;
+  o.seconds = progress_.seconds;
+  return o;
+}
+
+void TrainingRun::finish(TrainingOutcome& o) {
+  if (recipe_.train.average > 1) phase("averaging");
+  o.averaged = place_.folder.save_average(learner_, progress_, tokenizers_, &pool_);
+  if (o.averaged == 0 && !validator_.possible()) place_.folder.save_best(learner_, progress_, tokenizers_);
+  o.has_score = validator_.possible();
+  o.final_score = o.best_score;
+  if (o.averaged == 0 || !o.has_score) return;
+  phase("validating");
+  double score = 0;
+  o.final_score = validator_(progress_, &score).score;
+}
+
+TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
+  make_folder(out_);
+  if (!place_.lock) {
+    place_.lock.emplace(out_);
+    place_.folder.expect_empty();
+  }
+  if (options_.fresh) place_.folder.clear();
+  peak_ = peak_gflops(pool_.threads()) * 1e9;
+  TrainLog log(out_, progress_.updates, events_);
+  const TrainingPlan foreseen = plan();
+  log.plan(foreseen);
+  if (events_.on_plan) events_.on_plan(foreseen);
+
+  if (const auto before = over(recipe_.train, progress_, data_.train.size());
+      before && place_.folder.is_complete(progress_)) {
+    TrainingOutcome o = outcome(*before);
+    o.was_over = true;
+    log.nothing_to_do(o);
+    return o;
+  }
+  const Ended ended = run_updates(learner_, data_.train, recipe_.train, progress_, loop_events(log, stop));
+  TrainingOutcome o = outcome(ended);
+  if (ended != Ended::asked) finish(o);
+  log.outcome(o);
+  return o;
+}
+
+}  // namespace attune

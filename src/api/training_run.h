@@ -1,0 +1,72 @@
+// One run of a Trainer: what it reads, what it holds while it trains, and what it tells on the way.
+#pragma once
+#include <atomic>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "api/run_folder.h"
+#include "api/train_log.h"
+#include "api/validator.h"
+#include "attune/trainer.h"
+
+namespace attune {
+
+/// Means over the last updates, so that what people see does not jump.
+class Smoothed {
+ public:
+  void add(const UpdateResult& r, double seconds);
+  double loss() const { return loss_; }
+  double flops_per_s() const { return flops_ / seconds_; }
+  double tokens_per_s() const { return tokens_ / seconds_; }
+
+ private:
+  double count_ = 0, loss_ = 0, flops_ = 0, tokens_ = 0, seconds_ = 0;
+};
+
+/// What was in the run's folder before: a checkpoint to go on from, or nothing. Keeps other runs out.
+struct OpenedFolder {
+  OpenedFolder(const std::string& out, const Recipe& recipe, bool fresh);
+
+  RunFolder folder;
+  std::optional<FolderLock> lock;  // none while there is no folder
+  std::optional<Checkpoint> from;
+  std::vector<std::string> notes;
+};
+
+class TrainingRun {
+ public:
+  /// Reads everything; nothing is written yet, so that a mistake in the recipe or the data leaves no trace.
+  TrainingRun(const TrainerOptions& options, const Recipe& recipe, const std::string& out,
+              const TrainingEvents& events);
+  TrainingOutcome operator()(const std::atomic<bool>& stop);
+
+ private:
+  void phase(const char* what) const;
+  TrainingPlan plan() const;
+  double seconds_to_go() const;
+  TrainingStatus status(const UpdateResult& r, const Progress& p);
+  LoopEvents loop_events(TrainLog& log, const std::atomic<bool>& stop);
+  TrainingOutcome outcome(Ended ended) const;
+  void finish(TrainingOutcome& o);
+
+  const TrainerOptions& options_;
+  const Recipe& recipe_;
+  const std::string& out_;
+  const TrainingEvents& events_;
+  ThreadPool pool_;
+  OpenedFolder place_;
+  Tokenizers tokenizers_;
+  TrainingData data_;
+  Transformer model_;
+  Learner learner_;
+  Validator validator_;
+  Progress progress_;
+  double peak_ = 0;  // operations a second
+  Smoothed smoothed_;
+  double updated_at_ = 0;
+  ValidationResult last_validation_;
+  double last_score_ = 0;  // higher is better
+};
+
+}  // namespace attune
