@@ -1,4 +1,4 @@
-# `cmake --install`: program, library, headers, CMake package, pkg-config file, man page, shell completion.
+# `cmake --install`: program, library, headers, CMake package, pkg-config file, man page, shell completion, recipes.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -19,6 +19,10 @@ install(FILES ${CMAKE_BINARY_DIR}/package/attune-config.cmake ${CMAKE_BINARY_DIR
 file(RELATIVE_PATH ATTUNE_PC_PREFIX /x/${CMAKE_INSTALL_LIBDIR}/pkgconfig /x)
 configure_file(cmake/attune.pc.in ${CMAKE_BINARY_DIR}/package/attune.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/package/attune.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# What `attune demo` trains, and the other worked examples. The demo's generator stays in the sources.
+install(DIRECTORY recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/attune
+        PATTERN "*.cc" EXCLUDE PATTERN "*.h" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
 
 install(FILES docs/man/attune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME attune)

@@ -11,11 +11,11 @@ _attune() {
   --tokenize) words="13a none" ;;
   --smooth) words="exp floor none" ;;
   --ref) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --steps | --seed | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --target | --layer | --head | --width) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --target | --layer | --head | --width) words="" ;;
   *)
     case "$at" in
     "") words="demo new train translate look average tokenizer test metric info doctor bench --version $common" ;;
-    " demo") words="--steps --seed $common" ;;
+    " demo") words="--recipe --out --set $common" ;;
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
     " look"*) words="--target --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;

@@ -1,7 +1,6 @@
 // Everything a program that uses attune needs.
 #pragma once
 #include "attune/bench.h"
-#include "attune/demo.h"
 #include "attune/error.h"
 #include "attune/machine.h"
 #include "attune/metric.h"

@@ -8,8 +8,14 @@
 
 namespace attune {
 
+struct TestedLine {
+  std::string source, reference, translation;
+  bool right = false;  // as the metric "exact" sees it
+};
+
 struct TestReport {
   std::vector<MetricResult> scores;  // bleu, exact
+  std::vector<TestedLine> tested;    // what they were measured on
   int64_t lines = 0;
   double seconds = 0;              // of translating
   std::vector<std::string> notes;  // a sentence for each thing worth telling: lines left out, lines cropped

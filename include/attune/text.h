@@ -13,5 +13,10 @@ std::string closest_name(std::string_view name, const std::vector<std::string>& 
 std::string thousands(int64_t n);
 /// 1610612736 -> "1.5 GB" (of 1,024 MB).
 std::string human_bytes(int64_t bytes);
+/// 3723 -> "1 h 02 min", 75 -> "1 min 15 s".
+std::string duration_text(double seconds);
+/// Text for a terminal: what could move its cursor or change its colours is replaced. What is wider than `columns` ends
+/// with "…" (0: as long as it is); Chinese and Japanese characters and emoji count as two.
+std::string fit_columns(std::string_view text, int columns);
 
 }  // namespace attune

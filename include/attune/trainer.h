@@ -77,7 +77,9 @@ struct TrainingEvents {
   std::function<void(const TrainingPlan&)> on_plan;
   std::function<void(const TrainingStatus&)> on_update;
   std::function<void(const ValidationResult&)> on_validation;
-  std::function<void(const std::string& line)> on_log;  // the lines of train.log as they are written
+  std::function<void(const std::string& line)> on_log;      // the lines of train.log as they are written
+  std::function<void(const std::string& line)> on_metrics;  // those of metrics.jsonl
+  std::function<void(const char* what)> on_phase;           // what is done beside updates: "validating"
 };
 
 class Trainer {

@@ -103,7 +103,7 @@ void choose_length(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
                   longest > length ? "most" : "the longest", longest > length ? usual : longest);
 }
 
-void choose_training(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
+void choose_training(SizedRecipe& s, const CorpusLook& look, const Plan& plan, int threads) {
   TrainOptions& t = s.recipe.train;
   t.learning_rate = plan.learning_rate;
   t.warmup = plan.warmup;
@@ -112,6 +112,12 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
   t.validate = {static_cast<double>(often), Period::Unit::updates};
   const double tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
   const double epochs = static_cast<double>(plan.updates * t.batch_tokens.tokens) / tokens;
+  // The result never depends on the threads; how many can share an update does: 16 parts in all, as many at once as
+  // there are shards.
+  t.shards = threads <= 4 ? 4 : 16;
+  t.slices = 16 / t.shards;
+  s.reasons["train.shards"] = "parts of a batch that threads share";
+  s.reasons["train.slices"] = "and what each goes through one after another";
   s.reasons["train.batch_tokens"] = "tokens per update on the larger side; fewer need less memory";
   s.reasons["train.stop"] =
       fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes", std::max(1.0, epochs));
@@ -153,7 +159,7 @@ SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
   choose_tokenizer(s, look, plan);
   choose_model(s, look, plan, plan.model);
   choose_length(s, look, plan);
-  choose_training(s, look, plan);
+  choose_training(s, look, plan, threads);
   fit_memory(s, look, plan, memory, threads);
   return s;
 }
@@ -182,7 +188,7 @@ int64_t training_memory(const Recipe& r, int threads) {
   // Weights, their packed form, gradients, two moments; for each thread the gradients of the shards it holds.
   const int64_t weights = 4 * parameters_of(r) * (5 + 2 * threads);
   // Source rows pass the encoder, target rows the decoder; each thread works on one shard at a time.
-  const int64_t rows = r.train.batch_tokens.tokens / r.train.shards * threads;
+  const int64_t rows = r.train.batch_tokens.tokens / (r.train.shards * r.train.slices) * threads;
   const int64_t layers = r.model.encoder_layers + r.model.decoder_layers;
   return weights + 4 * rows * layers * (16 * r.model.d_model + 2 * r.model.d_ff);
 }

@@ -40,6 +40,10 @@ TestReport test_model(const std::string& model, const std::vector<std::string>& 
   const bool lowercase = recipe.train.metric_options.lowercase || recipe.data.lowercase;
   report.scores.push_back(measure("bleu", texts, {targets}, {recipe.train.metric_options.tokenize, {}, lowercase}));
   report.scores.push_back(measure("exact", texts, {targets}, {{}, {}, lowercase}));
+  for (size_t i = 0; i < texts.size(); ++i) {
+    const bool right = measure("exact", {texts[i]}, {{targets[i]}}, {{}, {}, lowercase}).score > 0;
+    report.tested.push_back({std::move(sources[i]), std::move(targets[i]), std::move(texts[i]), right});
+  }
   return report;
 }
 

@@ -41,21 +41,20 @@ void drop_later(const std::string& path, int64_t update) {
 
 }  // namespace
 
-std::string duration_text(double seconds) {
-  const auto s = static_cast<int64_t>(seconds + 0.5);
-  if (s < 60) return fmt::format("{} s", s);
-  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
-  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
-}
-
-TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, std::function<void(const std::string&)> on_line)
+TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events)
     : log_(dir + "/train.log"),
       metrics_((drop_later(dir + "/metrics.jsonl", resumed_at), dir + "/metrics.jsonl")),
-      on_line_(std::move(on_line)) {}
+      on_line_(events.on_log),
+      on_metrics_(events.on_metrics) {}
 
 void TrainLog::say(const std::string& text) {
   log_.line(fmt::format("[{}] {}", time_of_day(), text));
   if (on_line_) on_line_(text);
+}
+
+void TrainLog::record(const std::string& json) {
+  metrics_.line(json);
+  if (on_metrics_) on_metrics_(json);
 }
 
 void TrainLog::plan(const TrainingPlan& p) {
@@ -80,15 +79,15 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   "L.r. {:.4e}",
                   s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  metrics_.line(Json{{"update", s.update},
-                     {"epoch", s.epoch},
-                     {"loss", s.loss},
-                     {"learning_rate", s.rate},
-                     {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-                     {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-                     {"memory_mb", s.memory >> 20},
-                     {"seconds", std::round(s.seconds * 10) / 10}}
-                    .dump());
+  record(Json{{"update", s.update},
+              {"epoch", s.epoch},
+              {"loss", s.loss},
+              {"learning_rate", s.rate},
+              {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+              {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+              {"memory_mb", s.memory >> 20},
+              {"seconds", std::round(s.seconds * 10) / 10}}
+             .dump());
 }
 
 void TrainLog::validation(const ValidationResult& v) {
@@ -108,7 +107,7 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  reference:   " + s.reference);
     say("  translation: " + s.translation);
   }
-  metrics_.line(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  record(json.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
 void TrainLog::nothing_to_do(const TrainingOutcome& o) {
@@ -126,12 +125,12 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  metrics_.line(Json{{"update", o.updates},
-                     {"finished", true},
-                     {"averaged", o.averaged},
-                     {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-                     {"seconds", std::round(o.seconds * 10) / 10}}
-                    .dump());
+  record(Json{{"update", o.updates},
+              {"finished", true},
+              {"averaged", o.averaged},
+              {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+              {"seconds", std::round(o.seconds * 10) / 10}}
+             .dump());
 }
 
 }  // namespace attune

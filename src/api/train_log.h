@@ -12,7 +12,7 @@ namespace attune {
 class TrainLog {
  public:
   /// Goes on with the files of `dir`. What metrics.jsonl has of updates after `resumed_at` is dropped: they come again.
-  TrainLog(const std::string& dir, int64_t resumed_at, std::function<void(const std::string&)> on_line);
+  TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events);
 
   void plan(const TrainingPlan& plan);
   /// Writes a line every hundred updates and every half minute; `sentences` are those of the run so far.
@@ -24,12 +24,10 @@ class TrainLog {
   void say(const std::string& text);
 
  private:
+  void record(const std::string& json);
   AppendedFile log_, metrics_;
-  std::function<void(const std::string&)> on_line_;
+  std::function<void(const std::string&)> on_line_, on_metrics_;
   double last_ = -1e9;
 };
-
-/// 3723 -> "1 h 02 min", 75 -> "1 min 15 s".
-std::string duration_text(double seconds);
 
 }  // namespace attune

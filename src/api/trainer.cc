@@ -122,6 +122,9 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   const bool folder_exists = fs::is_directory(out, ignored);
   if (!folder_exists && fs::exists(out, ignored)) fail(ErrorKind::usage, "{} is not a folder", out);
   ThreadPool pool(options.threads);
+  const auto phase = [&](const char* what) {
+    if (events.on_phase) events.on_phase(what);
+  };
   std::vector<std::string> notes;
   RunFolder folder(out, recipe);
   std::optional<FolderLock> lock;
@@ -136,8 +139,10 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
            out);
   }
 
+  phase(from ? "reading the checkpoint" : "learning the vocabulary");
   const Tokenizers tokenizers =
       from ? Tokenizers::load(from->path + "/" + kTokenizerName) : train_tokenizers(recipe.data, recipe.tokenizer);
+  phase("reading the data");
   const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(), recipe.train.seed, &pool);
   Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
@@ -155,7 +160,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
   }
   if (options.fresh) folder.clear();
   const double peak = peak_gflops(pool.threads()) * 1e9;
-  TrainLog log(out, progress.updates, events.on_log);
+  TrainLog log(out, progress.updates, events);
   TrainingPlan plan = plan_of(learner, data, tokenizers, progress, pool.threads());
   plan.notes.insert(plan.notes.begin(), notes.begin(), notes.end());
   plan.parameters = model.parameters().numbers();
@@ -202,14 +207,14 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     s.target_tokens_per_s = smoothed.tokens_per_s();
     s.share_of_peak = smoothed.flops_per_s() / peak;
     s.seconds = p.seconds;
-    if (s.share_done > 0 && p.updates > progress.updates - p.updates)
-      s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
+    if (s.share_done > 0) s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
     s.memory = resident_bytes();
     log.update(s, p.sentences);
     if (events.on_update) events.on_update(s);
   };
   if (validator.possible())
     loop.validate = [&](const Progress& p) {
+      phase("validating");
       last_validation = validator(p, &last_score);
       return last_score;
     };
@@ -222,6 +227,7 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     if (best) folder.save_best(learner, p, tokenizers);
   };
   loop.save = [&](const Progress& p, bool milestone) {
+    phase("saving");
     if (milestone) folder.add_milestone(p.updates, last_score);
     folder.save(learner, p, tokenizers, data.content_hash);
   };
@@ -252,10 +258,12 @@ TrainingOutcome Trainer::Body::run(const TrainingEvents& events) {
     log.outcome(o);
     return o;
   }
+  if (recipe.train.average > 1) phase("averaging");
   o.averaged = folder.save_average(learner, progress, tokenizers, &pool);
   if (o.averaged == 0 && !validator.possible()) folder.save_best(learner, progress, tokenizers);
   o.has_score = validator.possible();
   if (o.averaged > 0 && o.has_score) {
+    phase("validating");
     double score = 0;
     o.final_score = validator(progress, &score).score;
   } else {

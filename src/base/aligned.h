@@ -2,11 +2,15 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <cstring>
 #include <memory>
-#include <new>
 
 namespace attune {
+
+/// Free it by std::free. Large blocks ask for huge pages: walking them costs a hundredth of the page table lookups.
+/// Throws std::bad_alloc.
+void* allocate_aligned(size_t bytes);
 
 template <class T>
 class Aligned {
@@ -17,7 +21,7 @@ class Aligned {
   /// The same without the zeros: pages nobody writes to cost nothing.
   static Aligned unset(int64_t size) {
     Aligned a;
-    a.data_.reset(static_cast<T*>(::operator new[](bytes_of(size), std::align_val_t(64))));
+    a.data_.reset(static_cast<T*>(allocate_aligned(bytes_of(size))));
     a.size_ = size;
     return a;
   }
@@ -27,7 +31,7 @@ class Aligned {
  private:
   static size_t bytes_of(int64_t size) { return static_cast<size_t>(size) * sizeof(T); }
   struct Free {
-    void operator()(T* p) const { ::operator delete[](p, std::align_val_t(64)); }
+    void operator()(T* p) const { std::free(p); }
   };
   std::unique_ptr<T[], Free> data_;
   int64_t size_ = 0;

@@ -57,6 +57,13 @@ std::string human_bytes(int64_t bytes) {
                                      : fmt::format("{:.1f} {}", value, units[unit]);
 }
 
+std::string duration_text(double seconds) {
+  const auto s = static_cast<int64_t>(seconds + 0.5);
+  if (s < 60) return fmt::format("{} s", s);
+  if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
+  return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);
+}
+
 std::string join(const std::vector<std::string>& parts, std::string_view between) {
   std::string out;
   for (size_t i = 0; i < parts.size(); ++i) {

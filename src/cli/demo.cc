@@ -1,94 +1,222 @@
-// attune demo: the engine at work, in seconds.
+// attune demo: the main job from end to end, in about a minute. Trains the recipe that ships with the program,
+// translates sentences that the model has never seen, and draws what it looked at.
 #include <fmt/core.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <cmath>
+#include <algorithm>
+#include <filesystem>
+#include <optional>
 
-#include "attune/demo.h"
+#include "attune/error.h"
 #include "attune/show.h"
+#include "attune/test.h"
+#include "attune/text.h"
+#include "attune/trainer.h"
+#include "attune/translator.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 namespace attune::cli {
 
 namespace {
 
-/// The loss as a bar: full at the loss of guessing, empty at none.
-std::string bar(double loss, double guessing) {
-  constexpr int kWide = 40;
-  const int full = static_cast<int>(std::lround(kWide * std::clamp(loss / guessing, 0.0, 1.0)));
-  std::string s;
-  for (int i = 0; i < kWide; ++i) s += i < full ? "█" : "·";
-  return s;
+namespace fs = std::filesystem;
+
+constexpr int kInterrupted = 75, kByCtrlC = 130;
+constexpr size_t kShown = 12, kWrongShown = 3;
+
+/// In the sources, or where `make install` put it.
+std::string shipped_recipe() {
+  const std::string name = "recipes/demo/recipe.toml";
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
+  for (const fs::path& path : {fs::path(name), program / "../share/attune" / name, program / ".." / name})
+    if (fs::exists(path, ignored)) return path.lexically_normal().string();
+  throw Error(ErrorKind::usage, "there is no " + name +
+                                    " here, and none was installed with the program\n"
+                                    "  fix: run it in the folder of the sources, or name one with --recipe FILE");
 }
 
-/// A letter a label: what was written beside what was looked at.
-AttentionPicture picture(const DemoResult& r) {
-  AttentionPicture p;
-  for (char c : r.examples.front().answer) p.rows.emplace_back(1, c);
-  for (char c : r.examples.front().input) p.columns.emplace_back(1, c);
-  p.weights = r.attention;
-  return p;
+/// Where the run goes when nobody wants to keep it.
+class ScratchFolder {
+ public:
+  ScratchFolder() {
+    path_ = (fs::temp_directory_path() / "attune-demo-XXXXXX").string();
+    if (!mkdtemp(path_.data()))
+      throw Error(ErrorKind::io, "cannot make a folder in " + fs::temp_directory_path().string() +
+                                     "\n  fix: name another with --out DIR, or set TMPDIR");
+  }
+  ~ScratchFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  ScratchFolder(const ScratchFolder&) = delete;
+  ScratchFolder& operator=(const ScratchFolder&) = delete;
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+/// Every so many line: nobody chose them.
+std::string spread(const TestReport& report, int width, const Paint& paint) {
+  const std::vector<TestedLine>& all = report.tested;
+  const size_t step = std::max<size_t>(1, all.size() / kShown);
+  std::string out =
+      fmt::format("\n{} sentences it has never seen, translated in {:.1f} s. {}:\n\n", thousands(report.lines),
+                  report.seconds, step > 1 ? fmt::format("One in {}", step) : "All of them");
+  for (size_t i = 0; i < all.size() && i < kShown * step; i += step) {
+    const TestedLine& line = all[i];
+    out += "  " + (line.right ? paint.good("right") : paint.bad("wrong")) + "  " +
+           fit_columns(line.source, width - 10) + "\n         " +
+           paint.strong(fit_columns(line.translation, width - 10)) + "\n";
+  }
+  return out;
 }
 
-void show(const DemoProgress& p, bool terminal) {
-  const double guessing = std::log(26.0);
-  const std::string line = fmt::format("  step {:>4}/{}  loss {:6.4f}  {}  {:>7.0f} tokens/s", p.step, p.steps, p.loss,
-                                       bar(p.loss, guessing), p.tokens_per_s);
-  if (terminal)
-    fmt::print(stderr, "\r{}{}", line, p.step == p.steps ? "\n" : "");
-  else if (p.step == 1 || p.step % 50 == 0)
-    fmt::print(stderr, "{}\n", line);
-  std::fflush(stderr);
+std::string verdict(const TestReport& report, int width, const Paint& paint) {
+  std::string wrong;
+  int64_t count = 0;
+  for (const TestedLine& line : report.tested) {
+    if (line.right || ++count > static_cast<int64_t>(kWrongShown)) continue;
+    wrong += fmt::format("  source  {}\n  wanted  {}\n  got     {}\n", fit_columns(line.source, width - 11),
+                         fit_columns(line.reference, width - 11), paint.bad(fit_columns(line.translation, width - 11)));
+  }
+  const int64_t right = report.lines - count;
+  std::string out =
+      "\n" + paint.strong(fmt::format("{} of {} are right to the letter: {:.1f} %", right, report.lines,
+                                      100.0 * static_cast<double>(right) / static_cast<double>(report.lines)));
+  if (count > 0)
+    out += (count == 1                                   ? ". The other one:\n"
+            : count <= static_cast<int64_t>(kWrongShown) ? ". The others:\n"
+                                                         : ". Some that are not:\n") +
+           wrong;
+  else
+    out += "\n";
+  return out;
 }
 
-void run(const DemoOptions& options, const Session& session) {
-  const bool terminal = isatty(STDERR_FILENO) != 0;
+/// How sure the rows are of their column: the mean of their largest weights.
+double sharpness(const AttentionLook& look) {
+  const size_t columns = look.columns.size();
+  double sum = 0;
+  for (size_t r = 0; r < look.rows.size(); ++r)
+    sum += *std::max_element(&look.weights[r * columns], &look.weights[r * columns] + columns);
+  return sum / static_cast<double>(std::max<size_t>(1, look.rows.size()));
+}
+
+/// Pairs of rows that are sure and whose columns stand the other way round: words that changed places.
+int crossings(const AttentionLook& look) {
+  const size_t columns = look.columns.size();
+  std::vector<std::ptrdiff_t> sure;
+  for (size_t r = 0; r < look.rows.size(); ++r) {
+    const float* row = &look.weights[r * columns];
+    const float* best = std::max_element(row, row + columns);
+    if (*best > 0.5f) sure.push_back(best - row);
+  }
+  int n = 0;
+  for (size_t i = 0; i < sure.size(); ++i)
+    for (size_t j = i + 1; j < sure.size(); ++j) n += sure[i] > sure[j];
+  return n;
+}
+
+/// The sharpest layer of a short sentence whose words change places on the way.
+AttentionLook telling_look(const Translator& translator, const std::vector<TestedLine>& tested) {
+  constexpr size_t kLongest = 14, kTried = 60;
+  AttentionLook chosen;
+  int most = -1;
+  size_t tried = 0;
+  const bool any_right = std::any_of(tested.begin(), tested.end(), [](const TestedLine& line) { return line.right; });
+  for (const TestedLine& line : tested) {
+    if (any_right && !line.right) continue;
+    AttentionLook look = translator.attention(line.source);
+    if (look.columns.size() > kLongest && most >= 0) continue;
+    for (int layer = 0; layer < look.layers; ++layer) {
+      AttentionLook other = translator.attention(line.source, {.layer = layer});
+      if (sharpness(other) > sharpness(look)) look = std::move(other);
+    }
+    if (const int n = crossings(look); n > most) {
+      most = n;
+      chosen = std::move(look);
+    }
+    if (++tried == kTried) break;
+  }
+  return chosen;
+}
+
+TrainingOutcome train(const TrainerOptions& options, Progress& progress, bool keep) {
+  Trainer trainer(options);
+  const Interruptible interruptible(
+      trainer, progress.talk(),
+      keep ? "saving a checkpoint (Ctrl-C again to stop at once)" : "stopping (Ctrl-C again: at once)");
+  const TrainingOutcome o = trainer.run(progress.events());
+  progress.finish(o, keep);
+  return o;
+}
+
+void run(TrainerOptions options, Session& session) {
+  if (options.recipe.empty()) options.recipe = shipped_recipe();
+  options.threads = session.thread_count();
+  const bool keep = !options.out.empty();
+  std::optional<ScratchFolder> scratch;
+  if (!keep) options.out = scratch.emplace().path();
   if (!session.quiet)
-    fmt::print(stderr,
-               "A network with attention learns, from nothing, to read rows of letters backwards ({} threads).\n\n",
-               options.threads);
-  const DemoResult r = run_demo(options, [&](const DemoProgress& p) {
-    if (!session.quiet) show(p, terminal);
-  });
-  if (session.json) {
-    print(to_json({{"parameters", r.parameters},
-                   {"memory_mb", rounded(r.memory_mb, 1)},
-                   {"first_loss", r.first_loss},
-                   {"last_loss", r.last_loss},
-                   {"accuracy", r.accuracy},
-                   {"seconds", rounded(r.seconds, 2)}}) +
-          "\n");
+    fmt::print(stderr, "A small Transformer learns to translate, from nothing: {}\n\n", options.recipe);
+
+  Session talk = session;
+  talk.json = false;  // of the whole demo, not of each update
+  Progress progress(talk);
+  const TrainingOutcome o = train(options, progress, keep);
+  if (o.reason == TrainingOutcome::Reason::interrupted) {
+    session.exit_code = keep ? kInterrupted : kByCtrlC;
     return;
   }
-  std::string out = fmt::format(
-      "\n{} parameters, {:.1f} MB of activations planned before the first step, {:.1f} s of training.\n"
-      "Loss {:.3f} -> {:.4f}. Rows of letters it never saw, reversed without a fault: {:.1f} %\n\n",
-      r.parameters, r.memory_mb, r.seconds, r.first_loss, r.last_loss, 100 * r.accuracy);
-  for (const auto& e : r.examples)
-    out += fmt::format("  {:<18} {} {:<18} {}\n", e.input, "->", e.answer, e.answer == e.expected ? "right" : "wrong");
-  out += fmt::format("\nWhat layer {}, head {} attends to while it writes each letter of the first row:\n\n",
-                     r.layer + 1, r.head + 1);
-  print(out + draw_attention(picture(r), {.colour = isatty(STDOUT_FILENO) != 0}));
+
+  const TestReport report = test_model(o.model, {}, {}, options.threads);
+  int64_t right = 0;
+  for (const TestedLine& line : report.tested) right += line.right;
+  if (session.json) {
+    Record r{{"parameters", progress.plan().parameters},
+             {"updates", o.updates},
+             {"train_seconds", rounded(o.seconds, 1)},
+             {"target_tokens_per_s", rounded(progress.status().target_tokens_per_s, 0)},
+             {"lines", report.lines},
+             {"right", right}};
+    for (const MetricResult& m : report.scores) r.emplace_back(m.name, rounded(m.score, 2));
+    return print(to_json(r) + "\n");
+  }
+  const int width = terminal_columns(STDOUT_FILENO);
+  const Paint paint{has_colours(STDOUT_FILENO)};
+  print(spread(report, width, paint) + verdict(report, width, paint));
+
+  const Translator translator(o.model, options.threads);
+  const AttentionLook look = telling_look(translator, report.tested);
+  print(fmt::format(
+      "\nWhat it looked at: down what it wrote, across what it read\n(decoder layer {}, the mean of {} heads)\n\n",
+      look.layer + 1, look.heads));
+  print(draw_attention({look.rows, look.columns, look.weights}, {.colour = paint.on, .width = width}));
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app, Session& session) {
-  auto options = std::make_shared<DemoOptions>();
-  CLI::App* command = add_command(app, session, "demo", "train a small attention network, watch it learn",
+  auto options = std::make_shared<TrainerOptions>();
+  CLI::App* command = add_command(app, session, "demo", "watch a small Transformer learn to translate, in a minute",
                                   "  attune demo\n"
-                                  "  attune demo --steps 100 --seed 7 --json");
+                                  "  attune demo --out demo-model\n"
+                                  "  attune demo --set train.seed=7 --json");
   command->group("See it work");
-  command->add_option("--steps", options->steps, "updates (default: 400)")
-      ->type_name("N")
-      ->check(CLI::Range(1, 100000));
-  command->add_option("--seed", options->seed, "of the data and the first weights (default: 1)")->type_name("N");
-  set_work(command, session, [&session, options] {
-    options->threads = session.thread_count();
-    run(*options, session);
-  });
+  command->add_option("--recipe", options->recipe, "what to train (default: the demo's own)")->type_name("FILE");
+  command->add_option("--out", options->out, "keep the model in this folder (default: nothing is kept)")
+      ->type_name("DIR");
+  command->add_option("--set", options->sets, "change a key of the recipe: key=value")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  set_work(command, session, [&session, options] { run(*options, session); });
 }
 
 }  // namespace attune::cli

@@ -1,6 +1,5 @@
 // attune look: what attended to what, in the terminal.
 #include <fmt/core.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +8,7 @@
 #include "attune/translator.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 
@@ -20,12 +20,6 @@ struct Arguments {
   DrawOptions draw;
   int width = 0;  // 0: the terminal's
 };
-
-int terminal_width() {
-  winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return 80;
-}
 
 std::string as_json(const AttentionLook& look) {
   List rows;
@@ -44,8 +38,8 @@ void run(const Arguments& a, const Session& session) {
   const AttentionLook look = translator.attention(a.text, a.choice);
   if (session.json) return print(as_json(look) + "\n");
   DrawOptions draw = a.draw;
-  draw.width = a.width > 0 ? a.width : terminal_width();
-  draw.colour = isatty(STDOUT_FILENO) != 0;
+  draw.width = a.width > 0 ? a.width : terminal_columns(STDOUT_FILENO);
+  draw.colour = has_colours(STDOUT_FILENO);
   if (!session.quiet)
     fmt::print(stderr, "decoder layer {} of {}, {}\n", look.layer, look.layers,
                look.head < 0 ? fmt::format("the mean of {} heads", look.heads)

@@ -18,7 +18,7 @@ namespace {
 constexpr const char* kInvitation = R"(attune trains, explains and serves attention models on a CPU.
 
 First steps:
-  attune demo              watch a small attention network learn
+  attune demo              watch a small Transformer learn to translate
   attune doctor            see what this machine offers
   attune bench gemm        see how close to its limit it gets
 )";

@@ -1,12 +1,9 @@
 // attune train: trains what a recipe describes, or goes on with what the folder holds.
-#include <fmt/core.h>
-#include <signal.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 
 #include "attune/trainer.h"
-#include "cli/output.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 namespace attune::cli {
@@ -15,38 +12,13 @@ namespace {
 
 constexpr int kInterrupted = 75;
 
-Trainer* running = nullptr;
-
-/// The first asks for a checkpoint and an orderly end; Ctrl-C once more ends at once.
-extern "C" void on_signal(int signal) {
-  static volatile sig_atomic_t asked = 0;
-  if (asked && signal == SIGINT) _exit(130);
-  asked = 1;
-  if (running) running->stop();
-}
-
-class Signals {
- public:
-  explicit Signals(Trainer& trainer) {
-    running = &trainer;
-    struct sigaction action {};
-    action.sa_handler = on_signal;
-    action.sa_flags = SA_RESTART;
-    for (const int s : {SIGTERM, SIGINT}) sigaction(s, &action, nullptr);
-  }
-  ~Signals() {
-    for (const int s : {SIGTERM, SIGINT}) ::signal(s, SIG_DFL);
-    running = nullptr;
-  }
-};
-
 void run(TrainerOptions options, Session& session) {
   options.threads = session.thread_count();
   Trainer trainer(options);
-  const Signals signals(trainer);
-  TrainingEvents events;
-  if (!session.quiet) events.on_log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
-  const TrainingOutcome o = trainer.run(events);
+  Progress progress(session);
+  const Interruptible interruptible(trainer, progress.talk(), "saving a checkpoint (Ctrl-C again to stop at once)");
+  const TrainingOutcome o = trainer.run(progress.events());
+  progress.finish(o);
   if (o.reason == TrainingOutcome::Reason::interrupted) session.exit_code = kInterrupted;
 }
 

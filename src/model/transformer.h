@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "model/decoder_state.h"
 #include "model/layers/feed_forward.h"
 #include "model/layers/multi_head.h"
 #include "model/layers/residual.h"
@@ -35,24 +36,6 @@ struct LossOptions {
   float smoothing = 0;    // section 5.4
   float scale = 1;        // one over the target tokens of the whole batch
   Tensor log_probs = {};  // f32 [m] or missing: receives log p of each target token
-};
-
-/// What decoding remembers between two steps: one AttentionState per layer, and the sources' keys and values.
-class DecoderState {
- public:
-  /// Row i goes on from what row parents[i] was; there may be fewer rows than before, or more.
-  void reorder(std::span<const int32_t> parents);
-  int64_t rows() const { return static_cast<int64_t>(source_of_.size()); }
-  /// Positions said so far.
-  int64_t position() const { return position_; }
-
- private:
-  friend class Transformer;
-  const Segments* sources_ = nullptr;
-  std::vector<Var> memory_;  // per layer: keys and values of the encoder's rows
-  std::vector<std::unique_ptr<AttentionState>> states_;
-  std::vector<int32_t> source_of_;  // per row
-  int64_t position_ = 0;
 };
 
 class Transformer {

@@ -10,7 +10,7 @@ mv "$root/first" "$root/moved" # nothing may remember where it was installed
 prefix=$root/moved
 
 "$prefix/bin/attune" --version
-for file in share/man/man1/attune.1 share/bash-completion/completions/attune; do test -s "$prefix/$file"; done
+for file in share/attune/recipes/demo/recipe.toml share/attune/recipes/demo/train.en.gz share/man/man1/attune.1 share/bash-completion/completions/attune; do test -s "$prefix/$file"; done
 bash -n "$prefix/share/bash-completion/completions/attune"
 ! grep -rl "$root/first" "$prefix/lib" --include='*.cmake' --include='*.pc'
 

@@ -1,0 +1,47 @@
+// The Transformer while decoding: one position at a time, remembering what it attended to.
+#include "base/error.h"
+#include "model/transformer.h"
+
+namespace attune {
+
+DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& sources, std::vector<int32_t> source_of,
+                                int64_t longest) const {
+  DecoderState state;
+  state.sources_ = &sources;
+  for (const DecoderLayer& l : decoder_) {
+    state.memory_.push_back(l.cross ? l.cross->memory(pass, encoded) : Var());
+    state.states_.push_back(l.self.mechanism->state(static_cast<int64_t>(source_of.size()), longest));
+  }
+  state.source_of_ = std::move(source_of);
+  return state;
+}
+
+Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const {
+  const auto rows = static_cast<int64_t>(ids.size());
+  check(rows == state.rows(), "decode", "{} words for {} rows", rows, state.rows());
+  // Each row is a sequence of its own, whose only token stands at the same position.
+  const Segments single = Segments::of_lengths(std::vector<int32_t>(ids.size(), 1));
+  const std::vector<int32_t> positions(ids.size(), static_cast<int32_t>(state.position_));
+  Stream y(embed_rows(pass, *target_, {Tensor(ids.data(), Shape{rows}), &single}, positions));  // [rows, d_model]
+  for (size_t i = 0; i < decoder_.size(); ++i) {
+    const DecoderLayer& l = decoder_[i];
+    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), *state.states_[i]));
+    if (l.cross)
+      y.leave(
+          pass, *l.cross_residual,
+          l.cross->step(pass, y.enter(pass, *l.cross_residual), state.memory_[i], *state.sources_, state.source_of_));
+    y.leave(pass, l.feed_forward_residual, l.feed_forward(pass, y.enter(pass, l.feed_forward_residual)));
+  }
+  ++state.position_;
+  return y.finish(pass, decoder_norm_.get());
+}
+
+void DecoderState::reorder(std::span<const int32_t> parents) {
+  std::vector<int32_t> source_of;
+  for (const int32_t p : parents) check(p >= 0 && p < rows(), "decode", "row {} of {} can't be a parent", p, rows());
+  for (const int32_t p : parents) source_of.push_back(source_of_[static_cast<size_t>(p)]);
+  source_of_ = std::move(source_of);
+  for (auto& s : states_) s->reorder(parents);
+}
+
+}  // namespace attune

@@ -1,0 +1,101 @@
+// Updates of the weights: the same bits whatever computes them, and no memory beyond what was foreseen.
+#include "train/learner.h"
+
+#include <gtest/gtest.h>
+
+#include "allocations.h"
+#include "kernels/isa.h"
+#include "model/tiny_model.h"
+
+namespace attune {
+namespace {
+
+/// Sentences that translate into themselves.
+Batch copies(int sentences, int seed) {
+  Batch b;
+  std::vector<int32_t> lengths;
+  for (const auto& s : random_sentences(sentences, 20, 20, seed)) {
+    b.source.insert(b.source.end(), s.begin(), s.end());
+    b.target_out.insert(b.target_out.end(), s.begin(), s.end());
+    b.target_in.push_back(1);
+    b.target_in.insert(b.target_in.end(), s.begin(), s.end() - 1);
+    lengths.push_back(static_cast<int32_t>(s.size()));
+  }
+  b.source_segments = b.target_segments = Segments::of_lengths(lengths);
+  b.examples.resize(lengths.size());
+  return b;
+}
+
+TrainOptions options() {
+  TrainOptions o;
+  o.batch_tokens = TokenBudget{2048};
+  o.shards = 4;
+  o.slices = 2;
+  o.warmup = 10;
+  return o;
+}
+
+struct Learned {
+  std::vector<double> losses;
+  std::vector<float> weights;
+};
+
+Learned three_updates(int threads) {
+  auto model = tiny_model({}, 1, 1);
+  ThreadPool pool(threads);
+  Learner learner(*model, options(), 20, pool);
+  Learned run;
+  for (int i = 0; i < 3; ++i) {
+    const Batch batch = copies(150, i);
+    const Batch* one = &batch;
+    run.losses.push_back(learner.update({&one, 1}).loss);
+  }
+  const Parameters& p = model->parameters();
+  run.weights.assign(p.data(), p.data() + p.size());
+  return run;
+}
+
+TEST(Learner, SameBitsForAnyThreads) {
+  ASSERT_GE(shard_count(copies(150, 0), options().shards), 4);
+  const Learned expected = three_updates(1);
+  EXPECT_LT(expected.losses.back(), expected.losses.front());
+  for (int threads : {2, 3, 4}) {
+    const Learned run = three_updates(threads);
+    EXPECT_EQ(run.losses, expected.losses) << threads;
+    EXPECT_TRUE(run.weights == expected.weights) << threads;
+  }
+}
+
+TEST(Learner, SameBitsForAnyInstructionSetWithFma) {
+  const Learned expected = three_updates(2);
+  for (const auto& isa : available_isas()) {
+    force_isa(isa);
+    const Learned run = three_updates(2);
+    force_isa("auto");
+    if (isa_has_fma(isa) && isa_has_fma(available_isas().front()))
+      EXPECT_TRUE(run.weights == expected.weights) << isa;
+    else
+      EXPECT_NEAR(run.losses.back(), expected.losses.back(), 0.1) << isa;
+  }
+}
+
+TEST(Learner, UpdatesTakeNoMemoryButForAFewHandles) {
+  constexpr int64_t kPerPiece = 3;  // none of them grows with the batch or the model: those were taken before
+  for (int threads : {1, 2}) {
+    auto model = tiny_model();
+    ThreadPool pool(threads);
+    Learner learner(*model, options(), 20, pool);
+    const Batch large = copies(150, 1), small = copies(90, 2);
+    const Batch* batches[] = {&large, &small};
+    int64_t fewest = INT64_MAX;
+    for (int i = 0; i < 7; ++i) {  // a thread takes its packing space on its first block, which may come late
+      const int64_t before = allocation_count();
+      for (const Batch*& b : batches) learner.update({&b, 1});
+      fewest = std::min(fewest, allocation_count() - before);
+    }
+    EXPECT_LE(fewest, kPerPiece * 2 * options().shards * options().slices) << threads << " threads";
+  }
+}
+
+}  // namespace
+}  // namespace attune
