@@ -162,6 +162,10 @@ std::string validation_text(const ValidationResult& v, int width, const Paint& p
 std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
   using Reason = TrainingOutcome::Reason;
   if (o.reason == Reason::interrupted) return "";
+  if (o.was_over)
+    return paint.strong("nothing to do") +
+           fmt::format(": this run was over after {} updates. To go on, raise train.{}; to start anew, use --fresh\n",
+                       thousands(o.updates), o.reason == Reason::finished ? "stop" : "patience");
   std::string out = paint.strong(o.reason == Reason::finished ? "finished" : "finished early") +
                     fmt::format(": {} updates, {} of training", thousands(o.updates), duration_text(o.seconds));
   if (o.reason == Reason::out_of_patience) out += fmt::format(", no better since update {}", thousands(o.best_update));
