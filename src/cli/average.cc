@@ -37,7 +37,7 @@ void add_average(CLI::App& app, Session& session) {
                                   "  attune average run --last 5 --out averaged\n"
                                   "  attune average run/checkpoints/step-00007000 run/checkpoints/step-00008000 "
                                   "--out averaged");
-  command->group("Models");
+  command->group("Making models");
   command->add_option("DIR", a->models, "a run, whose last checkpoints are meant, or several model folders")
       ->required();
   command->add_option("--last", a->options.last, "how many checkpoints of a run (default: 10)")

@@ -55,7 +55,7 @@ void add_info(CLI::App& app, Session& session) {
                                   "  attune info recipe\n"
                                   "  attune info run/checkpoints/step-00008000\n"
                                   "  attune info recipe --json | jq -r .key");
-  command->group("Recipes");
+  command->group("Making models");
   command->add_option("what", options->what, "a model folder; or recipe: every key with its default, range and meaning")
       ->type_name("WHAT")
       ->required();

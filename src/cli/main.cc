@@ -18,9 +18,10 @@ namespace {
 constexpr const char* kInvitation = R"(attune trains, explains and serves attention models on a CPU.
 
 First steps:
-  attune demo              watch a small Transformer learn to translate
-  attune doctor            see what this machine offers
-  attune bench gemm        see how close to its limit it gets
+  attune demo                        watch a small Transformer learn to translate
+  attune new translate a.en a.de     look at two text files, line by line each other's translation; write a recipe
+  attune train translate.toml        train what the recipe describes
+  attune translate translate-model   translate lines with it
 )";
 
 /// CLI11's help for commands; an invitation for the program itself.
@@ -98,15 +99,15 @@ int run(int argc, char** argv) {
   add_common_options(app, session);
   app.require_subcommand(0, 1);
   add_demo(app, session);
+  add_new(app, session);
+  add_train(app, session);
+  add_average(app, session);
+  add_info(app, session);
   add_translate(app, session);
   add_look(app, session);
-  add_new(app, session);
-  add_info(app, session);
-  add_average(app, session);
-  add_train(app, session);
-  add_tokenizer(app, session);
   add_test(app, session);
   add_metric(app, session);
+  add_tokenizer(app, session);
   add_doctor(app, session);
   add_bench(app, session);
 

@@ -64,7 +64,7 @@ void add_new(CLI::App& app, Session& session) {
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
                                   "  attune new translate pairs.tsv --out -");
-  command->group("Recipes");
+  command->group("Making models");
   command->add_option("TASK", a->task, "what is to be learned: translate")->required();
   command->add_option("FILE", a->files,
                       "source, target (and again for validation and test, told by their names: val, valid, dev, test); "

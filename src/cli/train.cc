@@ -29,7 +29,7 @@ void add_train(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "train", "train what a recipe describes, or resume what DIR holds",
                                   "  attune train translate.toml\n"
                                   "  attune train translate.toml --out model --set train.stop=20000u");
-  command->group("Models");
+  command->group("Making models");
   command->add_option("RECIPE", options->recipe, "what to train; `attune new` writes one")->required();
   command->add_option("--out", options->out, "folder of the run (default: RECIPE without .toml, and -model)")
       ->type_name("DIR");

@@ -3,7 +3,9 @@
 
 #include <CLI/CLI.hpp>
 #include <chrono>
+#include <filesystem>
 
+#include "attune/error.h"
 #include "attune/text.h"
 #include "attune/translator.h"
 #include "cli/lines.h"
@@ -62,6 +64,10 @@ std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) 
 }
 
 void run(const Arguments& a, const Session& session) {
+  std::error_code ignored;
+  if (!std::filesystem::is_directory(a.model, ignored) && std::filesystem::is_directory(a.file, ignored))
+    throw Error(ErrorKind::usage, fmt::format("{} is no model, but {} is a folder\n  fix: attune translate {} {}",
+                                              a.model, a.file, a.file, a.model));
   const Translator translator(a.model, session.thread_count());
   TranslateOptions options = a.options;
   options.alignment |= session.json;

@@ -114,6 +114,7 @@ TEST(Translate, Mistakes) {
       {{"translate", model, "--beam", "0"}, 2, "--beam"},
       {{"translate", model, "--beam", "2", "--n-best", "3"}, 2, "make the beam at least 3"},
       {{"translate"}, 2, "MODEL"},
+      {{"translate", dir / "text", model}, 2, "fix: attune translate " + model + " " + (dir / "text")},
       {{"test", model}, 3, "fix: add --set 'data.test="},
       {{"test", model, "--set", "data.test=[\"" + (dir / "x") + "\", \"" + (dir / "y") + "\"]"}, 6, dir / "x"},
   };
