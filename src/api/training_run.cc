@@ -107,6 +107,9 @@ TrainingPlan TrainingRun::plan() const {
   };
   add(data_.train_report, "training data");
   add(data_.valid_report, "validation data");
+  const TrainOptions& t = recipe_.train;
+  if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
+    p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");
   if (data_.held_out)
     p.notes.push_back(fmt::format("no data.valid: {} pairs are held out of the training data to validate on",
                                   thousands(data_.valid.size())));

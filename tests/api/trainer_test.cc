@@ -139,6 +139,12 @@ TEST_F(TrainerTest, KeepsWhatTheRecipeSays) {
   EXPECT_EQ(steps("one"), (std::vector<int64_t>{20, 22}));
 }
 
+TEST_F(TrainerTest, WhatGoesByTheClockIsNotAveraged) {
+  const auto r = run.train("out", {"train.validate=0u", "train.save=0.001m"});
+  EXPECT_EQ(r.outcome.averaged, 0);
+  EXPECT_NE(r.log.find("nothing will be averaged"), std::string::npos) << r.log;
+}
+
 TEST_F(TrainerTest, TheBestByLossAreThoseOfTheLeastLoss) {
   // The rate is far too high after the first updates: the early ones are the best.
   const Sets sets{"train.validate=1u", "train.metric=loss", "train.average=2",       "train.average_of=best",
