@@ -10,7 +10,7 @@
 #include "data/prefetch.h"
 #include "data/training_data.h"
 #include "kernels/gemm.h"
-#include "train/learner.h"
+#include "train/loop.h"
 
 namespace attune {
 
@@ -24,10 +24,7 @@ TrainFigure bench_train(const TrainBench& bench) {
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
   model.initialize(recipe.train.seed);
   Learner learner(model, recipe.train, std::max(data.train.source.longest, data.train.target.longest) + 1, pool);
-  BatchOptions options;
-  options.tokens = recipe.train.batch_tokens.tokens;
-  options.seed = recipe.train.seed;
-  Batches batches(data.train, options);
+  Batches batches(data.train, batch_options(recipe.train));
   Prefetch prefetch(batches);
 
   TrainFigure figure;

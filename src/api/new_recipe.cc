@@ -126,7 +126,8 @@ void write(SizedRecipe& sized, NewRecipe& n) {
   w.section("model");
   for (const char* key : {"encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "dropout"}) w.key(key);
   w.section("train");
-  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "learning_rate", "warmup", "validate", "metric", "average"})
+  for (const char* key :
+       {"batch_tokens", "shards", "slices", "stop", "learning_rate", "warmup", "validate", "metric", "average"})
     w.key(key);
   if (w.has_reason("train.metric_options.tokenize")) {
     w.section("train.metric_options");

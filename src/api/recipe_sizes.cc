@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "base/text.h"
+#include "model/cost.h"
 
 namespace attune {
 
@@ -20,7 +21,7 @@ constexpr ModelSize kMiddle{"middle", 6, 256, 1024, 4};
 constexpr ModelSize kBase{"base", 6, 512, 2048, 8};  // as published
 
 /// What suits corpora of fewer pairs than `below`.
-struct Plan {
+struct CorpusPlan {
   int64_t below;
   int64_t vocabulary;
   ModelSize model;
@@ -28,7 +29,7 @@ struct Plan {
   int64_t batch_tokens, updates, warmup;
   double learning_rate;
 };
-constexpr Plan kPlans[] = {
+constexpr CorpusPlan kPlans[] = {
     {500, 500, kSmall, 0.3, 512, 1'600, 300, 2e-3},
     {2'000, 1'000, kSmall, 0.3, 1024, 2'000, 400, 2e-3},
     {10'000, 2'000, kSmall, 0.3, 2048, 4'000, 1'000, 3e-3},
@@ -40,15 +41,15 @@ constexpr Plan kPlans[] = {
     {INT64_MAX, 32'000, kBase, 0.1, 24576, 100'000, 4'000, 7e-4},
 };
 
-const Plan& plan_for(int64_t pairs) {
-  return *std::find_if(std::begin(kPlans), std::end(kPlans), [&](const Plan& p) { return pairs < p.below; });
+const CorpusPlan& plan_for(int64_t pairs) {
+  return *std::find_if(std::begin(kPlans), std::end(kPlans), [&](const CorpusPlan& p) { return pairs < p.below; });
 }
 
 int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }
 
 constexpr int64_t kManyCharacters = 2'000;
 
-void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
+void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan) {
   auto& t = s.recipe.tokenizer;
   t.size = plan.vocabulary;
   auto& reason = s.reasons["tokenizer.size"];
@@ -73,7 +74,7 @@ void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const Plan& plan) 
   s.reasons["tokenizer.joint"] = "one vocabulary for both sides: names and numbers are shared";
 }
 
-void choose_model(SizedRecipe& s, const CorpusLook& look, const Plan& plan, const ModelSize& size) {
+void choose_model(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, const ModelSize& size) {
   ModelOptions& m = s.recipe.model;
   m.encoder_layers = m.decoder_layers = size.layers;
   m.d_model = size.d_model;
@@ -88,7 +89,7 @@ void choose_model(SizedRecipe& s, const CorpusLook& look, const Plan& plan, cons
 }
 
 /// The most tokens a side may have: what nearly all pairs have, with room for words that are cut into many pieces.
-void choose_length(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
+void choose_length(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan) {
   const int64_t longest = look.length_of_all_but(look.pairs + 1), usual = look.length_of_all_but(1000);
   const int64_t middle = look.length_of_all_but(2);  // a few lines that are none may stand even in a small corpus
   const int64_t pieces = s.recipe.tokenizer.size, room = pieces < 2'000 ? 4 : pieces < 8'000 ? 3 : 2;
@@ -103,7 +104,7 @@ void choose_length(SizedRecipe& s, const CorpusLook& look, const Plan& plan) {
                   longest > length ? "most" : "the longest", longest > length ? usual : longest);
 }
 
-void choose_training(SizedRecipe& s, const CorpusLook& look, const Plan& plan, int threads) {
+void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, int threads) {
   TrainOptions& t = s.recipe.train;
   t.learning_rate = plan.learning_rate;
   t.warmup = plan.warmup;
@@ -137,7 +138,7 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const Plan& plan, i
 }
 
 /// The largest model that is no larger than the plan's and fits.
-void fit_memory(SizedRecipe& s, const CorpusLook& look, const Plan& plan, int64_t memory, int threads) {
+void fit_memory(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, int64_t memory, int threads) {
   const ModelSize* smaller[] = {&kMiddle, &kSmall};
   const int64_t wanted = training_memory(s.recipe, threads);
   if (wanted <= memory) return;
@@ -155,7 +156,7 @@ void fit_memory(SizedRecipe& s, const CorpusLook& look, const Plan& plan, int64_
 
 SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
   SizedRecipe s;
-  const Plan& plan = plan_for(look.pairs);
+  const CorpusPlan& plan = plan_for(look.pairs);
   choose_tokenizer(s, look, plan);
   choose_model(s, look, plan, plan.model);
   choose_length(s, look, plan);
@@ -172,16 +173,12 @@ int64_t parameters_of(const Recipe& r) {
 }
 
 double training_operations(const Recipe& r, const CorpusLook& look) {
-  const auto d = static_cast<double>(r.model.d_model), ff = static_cast<double>(r.model.d_ff);
-  const auto encoder = static_cast<double>(r.model.encoder_layers),
-             decoder = static_cast<double>(r.model.decoder_layers);
-  const double source_row = encoder * (4 * d * d + 2 * d * ff) + decoder * 2 * d * d;  // with keys and values for it
-  const double target_row = decoder * (6 * d * d + 2 * d * ff) + d * static_cast<double>(r.tokenizer.size);
-  const auto source = static_cast<double>(look.source.tokens + look.pairs);
-  const auto target = static_cast<double>(look.target.tokens + look.pairs);
-  const double updates = r.train.stop.count, budget = static_cast<double>(r.train.batch_tokens.tokens);
-  const double share = 0.97 * budget / std::max(source, target);             // of the corpus in a batch
-  return updates * 6 * share * (source * source_row + target * target_row);  // 2 forward, 4 backward
+  const int64_t source = look.source.tokens + look.pairs, target = look.target.tokens + look.pairs;
+  const double epoch = training_flops(r.model, {r.tokenizer.size, r.tokenizer.size}, source, target,
+                                      target / std::max<int64_t>(look.pairs, 1));
+  const double share = 0.97 * static_cast<double>(r.train.batch_tokens.tokens) /
+                       static_cast<double>(std::max<int64_t>({source, target, 1}));  // of the corpus in a batch
+  return r.train.stop.count * share * epoch;
 }
 
 int64_t training_memory(const Recipe& r, int threads) {

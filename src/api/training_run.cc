@@ -20,11 +20,6 @@ namespace fs = std::filesystem;
 /// Where most runs land: what estimates of time assume before anything was measured.
 constexpr double kLikelyShareOfPeak = 0.55;
 
-double epochs_of(const Progress& p, const TrainingData& data) {
-  return static_cast<double>(p.data.epoch) +
-         static_cast<double>(p.data.example) / static_cast<double>(std::max<int64_t>(data.train.size(), 1));
-}
-
 }  // namespace
 
 void Smoothed::add(const UpdateResult& r, double seconds) {
@@ -120,7 +115,8 @@ double TrainingRun::seconds_to_go() const {
   const Period& stop = recipe_.train.stop;
   if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
   const int64_t sources = data_.train.source.tokens(), targets = std::max<int64_t>(data_.train.target.tokens(), 1);
-  const double epoch = training_flops(model_, sources, targets, targets / std::max<int64_t>(data_.train.size(), 1));
+  const double epoch = training_flops(model_.options(), model_.sizes(), sources, targets,
+                                      targets / std::max<int64_t>(data_.train.size(), 1));
   double tokens = stop.count;  // of the target side, at the end
   if (stop.unit == Period::Unit::updates)
     tokens *= static_cast<double>(recipe_.train.batch_tokens.tokens * recipe_.train.accumulate);
@@ -139,7 +135,7 @@ TrainingStatus TrainingRun::status(const UpdateResult& r, const Progress& p) {
   s.update = p.updates;
   s.last_update = last_update(recipe_.train);
   s.share_done = share_done(recipe_.train.stop, p, data_.train.size());
-  s.epoch = epochs_of(p, data_);
+  s.epoch = epochs_done(p, data_.train.size());
   s.loss = smoothed_.loss();
   s.rate = r.rate;
   s.target_tokens_per_s = smoothed_.tokens_per_s();

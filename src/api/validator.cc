@@ -59,8 +59,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   const Stopwatch watch;
   ValidationResult v;
   v.update = progress.updates;
-  v.epoch = static_cast<double>(progress.data.epoch) +
-            static_cast<double>(progress.data.example) / static_cast<double>(std::max<int64_t>(data_.train.size(), 1));
+  v.epoch = epochs_done(progress, data_.train.size());
   v.loss = loss();
   v.perplexity = std::exp(v.loss);
   v.metric = recipe_.train.metric;

@@ -10,6 +10,7 @@ namespace attune {
 double training_flops(const Transformer& model, const Segments* sources, const Segments& targets);
 
 /// Of a batch about which nothing is known but its sizes: attention within sentences of that length.
-double training_flops(const Transformer& model, int64_t source_tokens, int64_t target_tokens, int64_t length);
+double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,
+                      int64_t target_tokens, int64_t length);
 
 }  // namespace attune

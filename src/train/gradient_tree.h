@@ -25,7 +25,6 @@ class GradientTree {
 
   /// The most gradients there can be with so many threads and leaves, for estimates.
   static int64_t most(int64_t threads, int64_t leaves);
-  int64_t made() const { return static_cast<int64_t>(all_.size()); }
 
  private:
   void add(Gradients* to, Gradients* from, ThreadPool* pool);

@@ -20,18 +20,25 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
       tree_(model.parameters()),
       first_(model.parameters().size()),
       second_(model.parameters().size()) {
-  memory_ = estimate(model, options, longest, pool.threads());
   for (int i = 0; i < pool.threads(); ++i) {
     Worker& w = *workers_.emplace_back(std::make_unique<Worker>());
-    w.arena.adopt(rehearse(w, model, options, longest));
     w.ctx.tape = &w.tape;
     w.ctx.training = true;
     w.ctx.seed = options.seed;
     readers_.push_back(std::make_unique<Worker>());
   }
+  const Plan plan = rehearse(longest);
+  for (const auto& w : workers_) w->arena.adopt(plan);
+
+  const int64_t threads = pool.threads(), numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
+  memory_.parameters = 3 * numbers;  // the weights, and their panels for both directions
+  memory_.moments = 2 * numbers;
+  memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
+  memory_.activations = threads * plan.peak;
 }
 
-Plan Learner::rehearse(Worker& w, const Transformer& model, const TrainOptions& o, int64_t longest) {
+Plan Learner::rehearse(int64_t longest) {
+  const TrainOptions& o = options_;
   // The cut is by tokens of both sides, to the nearest end of a sentence.
   int64_t pieces = o.shards * o.slices;
   while (pieces > 1 && 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens) pieces /= 2;
@@ -42,22 +49,17 @@ Plan Learner::rehearse(Worker& w, const Transformer& model, const TrainOptions& 
   std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
   if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
   s.source_segments = s.target_segments = Segments::of_lengths(lengths);
-  w.ctx.tape = &w.tape;
+  // With dropout and all: where it is on, a step asks for other memory.
+  Worker& w = *workers_.front();
   w.arena.start_rehearsal();
-  Gradients gradients(model.parameters());
-  run(w, model, s, &gradients, {.smoothing = static_cast<float>(o.label_smoothing)});
+  run(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)});
   return w.arena.finish_rehearsal();
 }
 
-MemoryEstimate Learner::estimate(const Transformer& model, const TrainOptions& options, int64_t longest, int threads) {
-  const int64_t numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
-  Worker w;
-  MemoryEstimate m;
-  m.parameters = 3 * numbers;  // the weights, and their panels for both directions
-  m.moments = 2 * numbers;
-  m.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
-  m.activations = threads * rehearse(w, model, options, longest).peak;
-  return m;
+int64_t Learner::overflows() const {
+  int64_t sum = 0;
+  for (const auto& w : workers_) sum += w->arena.overflows();
+  return sum;
 }
 
 double Learner::run(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,

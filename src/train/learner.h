@@ -15,7 +15,7 @@ namespace attune {
 
 struct UpdateResult {
   double loss = 0;           // per target token, smoothing included
-  double gradient_norm = 0;  // before clipping; only where it was asked for or clipping needs it
+  double gradient_norm = 0;  // before clipping; only where clipping needs it
   double rate = 0;
   double flops = 0;
   int64_t source_tokens = 0, target_tokens = 0, sentences = 0;
@@ -53,8 +53,8 @@ class Learner {
   Transformer& model() { return model_; }
 
   const MemoryEstimate& memory() const { return memory_; }
-  /// What all that would take, without taking it.
-  static MemoryEstimate estimate(const Transformer& model, const TrainOptions& options, int64_t longest, int threads);
+  /// Requests for memory that the rehearsal did not foresee, of all threads so far.
+  int64_t overflows() const;
 
  private:
   /// A thread's own context.
@@ -70,7 +70,7 @@ class Learner {
   };
   static double run(Worker& worker, const Transformer& model, const Shard& shard, Gradients* gradients,
                     const LossOptions& options);
-  static Plan rehearse(Worker& worker, const Transformer& model, const TrainOptions& options, int64_t longest);
+  Plan rehearse(int64_t longest);
 
   Transformer& model_;
   TrainOptions options_;

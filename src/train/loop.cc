@@ -19,8 +19,7 @@ double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
     case Period::Unit::updates:
       return static_cast<double>(p.updates);
     case Period::Unit::epochs:
-      return static_cast<double>(p.data.epoch) +
-             static_cast<double>(p.data.example) / static_cast<double>(std::max<int64_t>(corpus_size, 1));
+      return epochs_done(p, corpus_size);
     case Period::Unit::tokens:
       return static_cast<double>(p.target_tokens);
     case Period::Unit::minutes:
@@ -60,6 +59,11 @@ class UpdateBatches {
 };
 
 }  // namespace
+
+double epochs_done(const Progress& p, int64_t corpus_size) {
+  return static_cast<double>(p.data.epoch) +
+         static_cast<double>(p.data.example) / static_cast<double>(std::max<int64_t>(corpus_size, 1));
+}
 
 bool crosses(const Period& period, const Progress& before, const Progress& after, int64_t corpus_size) {
   if (period.never()) return false;

@@ -40,6 +40,8 @@ struct LoopEvents {
 
 enum class Ended { finished, out_of_patience, asked };
 
+/// Epochs done, the last one in part.
+double epochs_done(const Progress& progress, int64_t corpus_size);
 /// Whether a period ends between two states of a run. Minutes are those spent on updates.
 bool crosses(const Period& period, const Progress& before, const Progress& after, int64_t corpus_size);
 /// The share of the run that is done, 0 to 1; 0 where nobody knows.

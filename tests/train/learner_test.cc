@@ -79,6 +79,20 @@ TEST(Learner, SameBitsForAnyInstructionSetWithFma) {
   }
 }
 
+TEST(Learner, TheRehearsalForeseesDropoutToo) {
+  ModelOptions model_options = tiny_options({});
+  model_options.dropout = model_options.attention_dropout = model_options.activation_dropout = 0.1;
+  Transformer model(model_options, tiny_model()->sizes());
+  model.initialize(1);
+  ThreadPool pool(2);
+  Learner learner(model, options(), 20, pool);
+  const Batch batch = copies(100, 1);
+  ASSERT_LE(batch.target_tokens(), options().batch_tokens.tokens);
+  const Batch* one = &batch;
+  for (int i = 0; i < 3; ++i) learner.update({&one, 1});
+  EXPECT_EQ(learner.overflows(), 0);
+}
+
 TEST(Learner, UpdatesTakeNoMemoryButForAFewHandles) {
   constexpr int64_t kPerPiece = 3;  // none of them grows with the batch or the model: those were taken before
   for (int threads : {1, 2}) {
