@@ -8,6 +8,7 @@
 #include "autograd/matmul.h"
 #include "autograd/operands.h"
 #include "autograd/reduce.h"
+#include "kernels/arrange.h"
 
 namespace attune {
 
@@ -42,11 +43,19 @@ Attention checked(Attention a) {
   check_columns("values", a.v, a.v_column, a.heads_kv, a.dim);
   if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(a.dim));
   check(a.scale > 0, "attention", "the scale is {}, not above 0", a.scale);
+  for (const Var& table : a.tables) {
+    check(!table || a.hook, "attention", "a table of relative positions is given, but nothing that reads it");
+    if (table) check_same_type("attention", a.q, table);
+  }
+  if (a.hook) a.hook->check_tables(a.tables, a.heads, a.dim);
   return a;
 }
 
 kernels::AttentionShape shape_of(const Attention& a) {
-  return {a.queries, a.keys, a.heads, a.heads_kv, a.dim, a.scale, a.mask, a.dropout, a.hook};
+  kernels::AttentionShape x{a.queries, a.keys, a.heads, a.heads_kv, a.dim, a.scale, a.mask, a.dropout, a.hook};
+  for (size_t i = 0; i < a.tables.size(); ++i)
+    if (a.tables[i]) x.tables.values[i] = a.tables[i].value();
+  return x;
 }
 
 kernels::Rows rows_of(const Tensor& t, int64_t column) { return {t.as<float>() + column, t.stride}; }
@@ -62,6 +71,12 @@ struct Part {
 struct Parts {
   Part q, k, v;
 };
+
+/// A gradient that everybody may add to.
+Grad cleared(Ctx& ctx, const Grad& g) {
+  if (g && !g.add) ctx.run([&] { kernels::fill_zero(g.tensor, ctx.pool); });
+  return {g.tensor, true};
+}
 
 struct PartOf {
   const Sink* sink;
@@ -84,12 +99,7 @@ void place_part(Ctx& ctx, std::array<PartOf, 3>& all, size_t first) {
       apart = apart &&
               (&o == &p || o.sink->slot() != slot || o.column + o.width <= p.column || p.column + p.width <= o.column);
   }
-  if (!g.add && !(apart && covered == g.tensor.cols())) {
-    ctx.run([&] {
-      for (int64_t r = 0; r < g.tensor.rows(); ++r) std::fill_n(g.tensor.row<float>(r), g.tensor.cols(), 0.0f);
-    });
-    g.add = true;
-  }
+  if (!(apart && covered == g.tensor.cols())) g = cleared(ctx, g);
   for (PartOf& p : all)
     if (p.sink->slot() == slot) *p.part = {rows_of(g.tensor, p.column), g.add};
 }
@@ -100,7 +110,7 @@ Var attention(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
   if (a.q.dtype() == DType::f64) return attention_reference(ctx, a);
   const kernels::AttentionShape shape = shape_of(a);
-  Var y = ctx.make(Shape{a.q.rows(), a.heads * a.dim}, DType::f32, {&a.q, &a.k, &a.v});
+  Var y = ctx.make(Shape{a.q.rows(), a.heads * a.dim}, DType::f32, {&a.q, &a.k, &a.v, &a.tables[0], &a.tables[1]});
   Var log_sum = ctx.make(Shape{a.heads, a.q.rows()}, DType::f32, {});
   {
     Scratch scratch(ctx.arena, kernels::attention_scratch(shape, workers_of(ctx.pool), false));
@@ -118,11 +128,14 @@ Var attention(Ctx& ctx, const Attention& given) {
                                 PartOf{&a.k.sink(), a.k_column, a.heads_kv * a.dim, &to.k},
                                 PartOf{&a.v.sink(), a.v_column, a.heads_kv * a.dim, &to.v}};
       for (size_t i = 0; i < all.size(); ++i) place_part(ctx, all, i);
+      std::array<Grad, 2> tables;
+      for (size_t i = 0; i < tables.size(); ++i) tables[i] = cleared(ctx, ctx.grad(a.tables[i]));
       const Tensor dy = ctx.grad_of(y.sink());
       Scratch scratch(ctx.arena, kernels::attention_scratch(shape, workers_of(ctx.pool), true));
       ctx.run([&] {
         kernels::AttentionBackward b;
         b.shape = shape;
+        for (size_t i = 0; i < tables.size(); ++i) b.shape.tables.gradients[i] = tables[i].tensor;
         b.q = rows_of(a.q.value(), a.q_column);
         b.k = rows_of(a.k.value(), a.k_column);
         b.v = rows_of(a.v.value(), a.v_column);
@@ -181,7 +194,6 @@ Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head)
 
 Var attention_reference(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
-  check(!a.hook, "attention", "the reference knows no hook");
   std::vector<Var> segments;
   for (int64_t s = 0; s < a.queries->count(); ++s) {
     const auto rows = [&](const Var& x, const Segments& of) { return slice_rows(ctx, x, of.begin(s), of.length(s)); };
@@ -192,10 +204,16 @@ Var attention_reference(Ctx& ctx, const Attention& given) {
       const Var qh = slice_columns(ctx, q, a.q_column + h * a.dim, a.dim);
       const Var kh = slice_columns(ctx, k, a.k_column + shared * a.dim, a.dim);
       const Var vh = slice_columns(ctx, v, a.v_column + shared * a.dim, a.dim);
-      const Var scores = scale(ctx, matmul(ctx, qh, kh, {.right = true}), static_cast<double>(a.scale));
+      const ReferencePlace place{h, q.rows(), k.rows(), a.scale, a.tables};
+      const bool hooked = a.hook && q.rows() > 0 && k.rows() > 0;
+      Var scores = scale(ctx, matmul(ctx, qh, kh, {.right = true}), static_cast<double>(a.scale));
+      if (hooked) scores = add(ctx, scores, a.hook->scores_reference(ctx, qh, place));
       Var weights = softmax(ctx, add(ctx, scores, mask_scores(ctx, a, s)));
       if (a.dropout.on()) weights = multiply(ctx, weights, dropout_factors(ctx, a, s, h));
-      heads.push_back(matmul(ctx, weights, vh));
+      Var out = matmul(ctx, weights, vh);
+      if (hooked)
+        if (const Var more = a.hook->values_reference(ctx, weights, place)) out = add(ctx, out, more);
+      heads.push_back(out);
     }
     segments.push_back(concatenate_columns(ctx, heads));
   }

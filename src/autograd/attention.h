@@ -1,9 +1,32 @@
 // Multi-head scaled dot-product attention over packed sequences in one operation (Vaswani et al. 2017, section 3.2).
 #pragma once
+#include <array>
+
 #include "autograd/tape.h"
 #include "kernels/attention.h"
 
 namespace attune {
+
+/// Where a hook's reference stands: one head of one segment.
+struct ReferencePlace {
+  int64_t head = 0, queries = 0, keys = 0;
+  float scale = 1;  // what the scores were multiplied by
+  std::array<Var, 2> tables = {};
+  /// The place of query i minus that of key j.
+  int64_t distance(int64_t i, int64_t j) const { return i + keys - queries - j; }
+};
+
+/// What a scheme of relative positions adds to attention: as a hook on tiles, and the same once more in plain
+/// operations, f32 or f64, by which the hook is checked.
+class RelativeScores : public TileHook {
+ public:
+  /// Throws unless it can work with these tables.
+  virtual void check_tables(const std::array<Var, 2>& /*tables*/, int64_t /*heads*/, int64_t /*dim*/) const {}
+  /// [queries, keys], to be added to the scaled scores of q [queries, dim].
+  virtual Var scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const = 0;
+  /// [queries, dim], to be added to the result, from weights [queries, keys] after dropout; or nothing.
+  virtual Var values_reference(Ctx&, const Var& /*weights*/, const ReferencePlace&) const { return {}; }
+};
 
 struct Attention {
   Var q, k, v;  // [rows, ...]; one Var may serve as several of them, its columns cut as below
@@ -14,12 +37,13 @@ struct Attention {
   float scale = 0;                           // of the scores; 0: 1 / sqrt(dim)
   Mask mask = {};
   Dropout dropout = {};
-  const TileHook* hook = nullptr;  // outlives the backward pass
+  const RelativeScores* hook = nullptr;  // outlives the backward pass
+  std::array<Var, 2> tables = {};        // what the hook reads; they get gradients
 };
 
 /// softmax(scale Q K^T) V per head and segment, [rows of q, heads * dim]. A query that sees no key gives zeros. Memory
 /// is linear in the rows: backward keeps q, k, v, the result and one number per row and head. In f64 it runs as the
-/// reference does, which knows no hook.
+/// reference does.
 Var attention(Ctx& ctx, const Attention& a);
 
 /// The same composed of plain operations, one head of one segment at a time, in f32 or f64.

@@ -1,5 +1,6 @@
 #include "autograd/embed.h"
 
+#include "autograd/operands.h"
 #include "autograd/reference.h"
 #include "base/error.h"
 
@@ -10,21 +11,10 @@ namespace {
 constexpr const char* kOp = "embed";
 
 void check_positions(const Embedding& e, int64_t n) {
-  const auto& [segments, offsets] = e.where;
-  const int64_t count = segments ? segments->count() : 1;
   check(e.positions.dtype() == e.table.dtype() && e.positions.cols() == e.table.cols(), kOp,
         "positions are {} {}, the table is {} {}", name_of(e.positions.dtype()), e.positions.shape().text(),
         name_of(e.table.dtype()), e.table.shape().text());
-  check(offsets.empty() || static_cast<int64_t>(offsets.size()) == count, kOp, "{} offsets for {} segments",
-        offsets.size(), count);
-  for (int64_t i = 0; i < count; ++i) {
-    const int64_t length = segments ? segments->length(i) : n;
-    const int64_t offset = offsets.empty() ? 0 : offsets[static_cast<size_t>(i)];
-    if (length > 0)
-      check(offset >= 0 && offset + length <= e.positions.rows(), kOp,
-            "segment {} has the positions {} to {}, the table of positions has {} rows", i, offset, offset + length - 1,
-            e.positions.rows());
-  }
+  check_row_positions(kOp, e.where, n, e.positions.rows());
 }
 
 Var make_result(Ctx& ctx, const Embedding& e) {

@@ -2,6 +2,7 @@
 #pragma once
 #include "autograd/tape.h"
 #include "base/error.h"
+#include "kernels/row_positions.h"
 
 namespace attune {
 
@@ -32,6 +33,21 @@ inline void check_rank(const char* op, const char* what, const Var& x, int least
 
 inline void check_segments(const char* op, const Segments& segments, const Var& x) {
   check(segments.rows() == x.rows(), op, "the segments have {} rows, the values {}", segments.rows(), x.rows());
+}
+
+/// The positions of n rows must be rows of a table.
+inline void check_row_positions(const char* op, const RowPositions& where, int64_t n, int64_t table_rows) {
+  const auto& [segments, offsets] = where;
+  const int64_t count = segments ? segments->count() : 1;
+  check(offsets.empty() || std::ssize(offsets) == count, op, "{} offsets for {} segments", offsets.size(), count);
+  for (int64_t i = 0; i < count; ++i) {
+    const int64_t length = segments ? segments->length(i) : n;
+    const int64_t offset = offsets.empty() ? 0 : offsets[static_cast<size_t>(i)];
+    if (length > 0)
+      check(offset >= 0 && offset + length <= table_rows, op,
+            "segment {} has the positions {} to {}, the table of positions has {} rows", i, offset, offset + length - 1,
+            table_rows);
+  }
 }
 
 }  // namespace attune

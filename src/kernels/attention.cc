@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "base/aligned.h"
+
 #define KERNELS_FILE "kernels/attention.cc"
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
 
@@ -15,12 +17,13 @@ KERNELS_BEGIN
 /// The part of the scratch one worker uses.
 struct ForwardSpace {
   float *keys, *values, *scores, *out, *row_lanes, *row_max, *row_sum;  // lanes: sixteen partial sums a row
+  float* hook;
   static int64_t layout(const AttentionShape& x, float* base, ForwardSpace* s) {
     const int64_t m = ring_tiles(x.mask, x.keys->longest, kKeyTile, kQueryTile) * kKeyTile, width = round16(x.dim);
     Take take{base};
     const ForwardSpace out{take(m * x.dim),          take(m * width),       take(kQueryTile * kKeyTile),
                            take(kQueryTile * width), take(kQueryTile * 16), take(kQueryTile),
-                           take(kQueryTile)};
+                           take(kQueryTile),         take(x.hook_floats())};
     if (s) *s = out;
     return take.at - base;
   }
@@ -73,6 +76,7 @@ struct QueryTile {
   int64_t row;     // of the first query in the packed batch
   const float* q;  // its vector
   float* out;      // its result
+  float* hook;     // the hook's scratch
 };
 
 /// Rows [strip, strip + rows) of a tile of queries against keys [cols.from, cols.to) of one key tile: scores, hooked
@@ -93,12 +97,14 @@ ScoreTile score(const AttentionForward& a, const QueryTile& t, Mask::Range strip
   tile.q = t.q + strip.from * a.q.stride;
   tile.q_stride = a.q.stride;
   tile.dim = x.dim;
+  tile.scale = x.scale;
+  tile.scratch = t.hook;
   const int64_t key0 = cols.from / kKeyTile * kKeyTile;
   panel_scores(tile.q, a.q.stride, tile.rows, x.dim, t.keys.panels(key0), {cols.from - key0, cols.to - key0}, s,
                stride);
   if (x.hook) {
     scale_tile(s, tile.rows, round16(tile.cols), x.scale);
-    x.hook->scores(tile, s);
+    x.hook->scores(tile, x.tables, s);
   }
   hide_tile(x, tile, s);
   return tile;
@@ -195,7 +201,7 @@ void query_rows_in_one_pass(const AttentionForward& a, const ForwardSpace& w, co
       const int64_t keys = std::min(seen.to, (key / kKeyTile + 1) * kKeyTile) - key;
       block_product<false>({rows, width, keys, s + key - from, stride, v.data, v.stride, to, out.stride}, key > from);
     }
-    if (x.hook) x.hook->values(tile, s, to, out.stride);
+    if (x.hook) x.hook->values(tile, x.tables, s, to, out.stride);
   }
   write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
   if (in_place) return;
@@ -258,7 +264,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       float* out = w.out + strip * width;
       const Rows v = t.keys.values(cols[i].from);
       block_product<false>({rows, width, count, s, kKeyTile, v.data, v.stride, out, width}, true);
-      if (x.hook) x.hook->values(hooked, s, out, width);
+      if (x.hook) x.hook->values(hooked, x.tables, s, out, width);
     }
   }
   // divide by the sum, and by the share that dropout keeps
@@ -284,8 +290,8 @@ void attention_forward(const AttentionForward& a, ThreadPool* pool) {
     KeyWindow keys(a, w, segment, head_kv);
     const bool one_pass = in_one_pass(x, m);
     for (int64_t query = 0; query < n; query += step) {
-      QueryTile t{keys,    segment, 0, query, std::min(step, n - query), x.queries->begin(segment) + query,
-                  nullptr, nullptr};
+      QueryTile t{keys,    segment, 0,     query, std::min(step, n - query), x.queries->begin(segment) + query,
+                  nullptr, nullptr, w.hook};
       keys.need(keys_of_rows(x, segment, query, t.rows));
       if (banded(x.mask)) {  // little is computed with each row: the next ones must be on their way
         const Mask::Range next{query + step, std::min(n, query + 3 * step)};
@@ -336,6 +342,7 @@ double pairs_seen(const Mask& mask, const Segments& segments) {
 
 void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment, int64_t head, float* w) {
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), head_kv = head / (x.heads / x.heads_kv);
+  Aligned<float> scratch(x.hook_floats());
   for (int64_t i = 0; i < n; ++i) {
     const float* qi = q.data + (x.queries->begin(segment) + i) * q.stride + head * x.dim;
     const Mask::Range seen = x.mask.keys_of(i, n, m, segment);
@@ -348,7 +355,8 @@ void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment,
       for (int64_t d = 0; d < x.dim; ++d) s += qi[d] * kj[d];
       row[j] = s * x.scale;
     }
-    if (x.hook) x.hook->scores({segment, head, n, m, i, 0, 1, m, m, qi, q.stride, x.dim}, row);
+    if (x.hook)
+      x.hook->scores({segment, head, n, m, i, 0, 1, m, m, qi, q.stride, x.dim, x.scale, scratch.data()}, x.tables, row);
     for (int64_t j = seen.from; j < seen.to; ++j) most = std::max(most, row[j]);
     double total = 0;
     for (int64_t j = 0; j < m; ++j) {

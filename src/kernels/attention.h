@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/thread_pool.h"
 #include "tensor/segments.h"
+#include "tensor/tensor.h"
 
 namespace attune {
 
@@ -47,25 +48,47 @@ struct ScoreTile {
   int64_t stride;  // between rows of the tile's scores
   const float* q;  // the queries' vectors, q_stride apart, `dim` long
   int64_t q_stride, dim;
+  float scale = 1;           // what the scores were multiplied by
+  float* scratch = nullptr;  // as many floats as the hook asked for, on a cache line
+
+  /// The place of the first query minus that of the first key: rises by one per row, falls by one per column.
+  int64_t distance() const { return query + keys - queries - key; }
+};
+
+/// The tables a hook reads: what they hold, and where their gradients go (empty where none are wanted). A gradient
+/// holds numbers already: hooks add.
+struct HookTables {
+  Tensor values[2] = {};
+  Tensor gradients[2] = {};
+  bool gather() const { return gradients[0] || gradients[1]; }
 };
 
 /// The seam for relative positions (Shaw, Music Transformer, Transformer-XL, T5, ALiBi): sees every tile of scores
-/// before the softmax, and its gradient on the way back. Tiles come in a fixed order.
+/// before the softmax, and its gradient on the way back. A hook has no state of its own: it lives as long as the model,
+/// and what it learns are tables that are handed in. Tiles come in a fixed order; a decoding step is a tile of one row
+/// and any number of columns. What lies in a row beyond the tile's columns is not there for the hook.
 class TileHook {
  public:
   virtual ~TileHook() = default;
+  /// Floats of scratch it wants with every tile, for heads of `dim` columns.
+  virtual int64_t scratch(int64_t /*dim*/) const { return 0; }
+  /// Whether two heads never add to the same number of a gradient: then they may be at work at once.
+  virtual bool heads_apart() const { return false; }
+
   /// Adds to the tile's scores (already scaled).
-  virtual void scores(const ScoreTile& tile, float* s) const = 0;
-  /// Takes the gradient of the scores; adds to dq (rows dq_stride apart) what flows into the queries. Its own gradients
-  /// go where it keeps them.
-  virtual void scores_backward(const ScoreTile& tile, const float* ds, float* dq, int64_t dq_stride) const = 0;
+  virtual void scores(const ScoreTile& tile, const HookTables& tables, float* s) const = 0;
+  /// Takes the gradient of the scores; adds to dq (rows dq_stride apart) what flows into the queries, and to the
+  /// tables' gradients.
+  virtual void scores_backward(const ScoreTile& tile, const HookTables& tables, const float* ds, float* dq,
+                               int64_t dq_stride) const = 0;
   /// Adds a value-side term: out[r] += sum over c of weights[r, c] times something of its own.
-  virtual void values(const ScoreTile&, const float* /*weights*/, float* /*out*/, int64_t /*out_stride*/) const {}
+  virtual void values(const ScoreTile&, const HookTables&, const float* /*weights*/, float* /*out*/,
+                      int64_t /*out_stride*/) const {}
   /// The same on the way back: adds to dweights what flows into the weights ...
-  virtual void values_backward(const ScoreTile&, const float* /*dout*/, int64_t /*dout_stride*/,
+  virtual void values_backward(const ScoreTile&, const HookTables&, const float* /*dout*/, int64_t /*dout_stride*/,
                                float* /*dweights*/) const {}
-  /// ... and, given the weights (dropped out and normalised), takes the gradient of its own term.
-  virtual void values_gradient(const ScoreTile&, const float* /*weights*/, const float* /*dout*/,
+  /// ... and, given the weights (dropped out and normalised), adds to the tables' gradients.
+  virtual void values_gradient(const ScoreTile&, const HookTables&, const float* /*weights*/, const float* /*dout*/,
                                int64_t /*dout_stride*/) const {}
 };
 
@@ -81,6 +104,9 @@ struct AttentionShape {
   Mask mask = {};
   Dropout dropout = {};
   const TileHook* hook = nullptr;
+  HookTables tables = {};  // gradients are looked at on the way back only
+
+  int64_t hook_floats() const { return hook ? hook->scratch(dim) : 0; }
 };
 
 struct Rows {

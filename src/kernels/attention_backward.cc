@@ -25,7 +25,7 @@ HWY_INLINE int64_t held_rows(const AttentionShape& x, int64_t n) {
 
 /// The part of the scratch one worker uses, and where the rows of the unit at hand lie: there or in place.
 struct BackwardSpace {
-  float *keys_t, *values_t, *scores, *dweights, *dots;
+  float *keys_t, *values_t, *scores, *dweights, *dots, *hook;
   Rows keys, dk, dv;  // of one key tile
   Rows q, dout, dq;   // of the query rows held, for each head of the group: see Held
   bool add_dq = true, add_dk = true, add_dv = true;
@@ -38,6 +38,7 @@ struct BackwardSpace {
     out.scores = take(kQueryTile * kKeyTile);
     out.dweights = take(kQueryTile * kKeyTile);
     out.dots = take(rows);
+    out.hook = take(x.hook_floats());
     out.keys = {take(kKeyTile * width), width};
     out.q = {take(rows * width), width};
     out.dout = {take(rows * width), width};
@@ -112,6 +113,8 @@ Strip strip_of(const AttentionBackward& a, const BackwardSpace& w, const ScoreTi
   x.tile.cols = std::max<int64_t>(cols.to - cols.from, 0);
   x.tile.q = w.q.data + x.at * w.q.stride;
   x.tile.q_stride = w.q.stride;
+  x.tile.scale = a.shape.scale;
+  x.tile.scratch = w.hook;
   x.s = w.scores + from * kKeyTile + cols.from - tile.key;
   x.ds = w.dweights + from * kKeyTile + cols.from - tile.key;
   return x;
@@ -139,14 +142,14 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
                {x.tile.key - key0, x.tile.key - key0 + x.tile.cols}, x.ds, kKeyTile);
   if (hook) {
     scale_tile(x.s, x.tile.rows, padded, shape.scale);
-    hook->scores(x.tile, x.s);
-    hook->values_backward(x.tile, dout, w.dout.stride, x.ds);
+    hook->scores(x.tile, shape.tables, x.s);
+    hook->values_backward(x.tile, shape.tables, dout, w.dout.stride, x.ds);
   }
   hide_tile(shape, x.tile, x.s);
   soften_backward(a, x.tile, x.s, x.ds, x.tile.keys <= kKeyTile ? nullptr : w.dots + x.at);
   if (!hook) return;
-  hook->values_gradient(x.tile, x.s, dout, w.dout.stride);
-  hook->scores_backward(x.tile, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
+  hook->values_gradient(x.tile, shape.tables, x.s, dout, w.dout.stride);
+  hook->scores_backward(x.tile, shape.tables, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
   scale_tile(x.ds, x.tile.rows, padded, shape.scale);
 }
 
@@ -341,16 +344,25 @@ int64_t backward_floats(const AttentionShape& x) { return BackwardSpace::layout(
 void attention_backward(const AttentionBackward& a, ThreadPool* pool) {
   const AttentionShape& x = a.shape;
   const int64_t each_worker = backward_floats(x);
-  // A hook gathers gradients of its own: its tiles must come in one order.
-  parallel_for(x.hook ? nullptr : pool, x.queries->count() * x.heads_kv, [&](int64_t unit, int worker) {
+  const int64_t segments = x.queries->count();
+  const auto unit = [&](int64_t segment, int64_t head_kv, int worker) {
     BackwardSpace w;
     BackwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
-    const int64_t segment = unit / x.heads_kv, n = x.queries->length(segment), m = x.keys->length(segment);
+    const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
     if (n > 0 && m > 0 && std::max(n, m) <= kShort && x.dim % 16 == 0 && a.dq.data && a.dk.data && a.dv.data)
-      short_unit_backward(a, w, segment, unit % x.heads_kv);
+      short_unit_backward(a, w, segment, head_kv);
     else
-      unit_backward(a, w, segment, unit % x.heads_kv);
-  });
+      unit_backward(a, w, segment, head_kv);
+  };
+  // Where a hook's tables gather gradients, what adds to the same numbers must come in one order: segment by segment.
+  const bool gathers = x.hook && x.tables.gather();
+  if (gathers && x.hook->heads_apart() && workers_of(pool) > 1)
+    parallel_for(pool, x.heads_kv, [&](int64_t head_kv, int worker) {
+      for (int64_t segment = 0; segment < segments; ++segment) unit(segment, head_kv, worker);
+    });
+  else
+    parallel_for(gathers ? nullptr : pool, segments * x.heads_kv,
+                 [&](int64_t i, int worker) { unit(i / x.heads_kv, i % x.heads_kv, worker); });
 }
 
 KERNELS_END

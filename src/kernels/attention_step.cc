@@ -15,6 +15,7 @@ KERNELS_BEGIN
 struct StepSpace {
   const float **keys, **values;  // [longest]
   float* scores;                 // [longest], whole packs
+  float* hook;
 };
 
 /// Lists where the keys and values of row i are. Returns how many there are.
@@ -82,7 +83,7 @@ HWY_INLINE void weighted_sum_n(const StepSpace& w, int64_t n, int64_t column, fl
 
 void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
   constexpr float kLog2E = 1.44269504f;
-  const int64_t n = find_keys(a, i, w), group = a.heads / a.heads_kv;
+  const int64_t n = find_keys(a, i, w), group = a.heads / a.heads_kv, positions = a.positions ? a.positions : n;
   float* out = a.out.data + i * a.out.stride;
   if (n == 0) {
     std::fill_n(out, a.heads * a.dim, 0.0f);
@@ -92,18 +93,25 @@ void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
     const int64_t column = h / group * a.dim;
     const float* q = a.q.data + i * a.q.stride + h * a.dim;
     for (int64_t j = 0; j < n; ++j) w.scores[j] = dot(q, w.keys[j] + column, a.dim);
-    soften(w.scores, n, a.scale * kLog2E);
+    const ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1,
+                         n, n, q,         a.dim,     a.dim,         a.scale,       w.hook};
+    if (a.hook) {
+      for (int64_t j = 0; j < n; ++j) w.scores[j] *= a.scale;
+      a.hook->scores(tile, a.tables, w.scores);
+    }
+    soften(w.scores, n, a.hook ? kLog2E : a.scale * kLog2E);
     int64_t d = 0;
     for (; d + 64 <= a.dim; d += 64) weighted_sum<4>(w, n, column + d, out + h * a.dim + d);
     for (; d + 32 <= a.dim; d += 32) weighted_sum<2>(w, n, column + d, out + h * a.dim + d);
     for_packs(a.dim - d, [&](int64_t j, int64_t count)
                              HWY_ATTR { weighted_sum_n(w, n, column + d + j, out + h * a.dim + d + j, count); });
+    if (a.hook) a.hook->values(tile, a.tables, w.scores, out + h * a.dim, a.dim);
   }
 }
 
 void attention_step(const AttentionStep& a, ThreadPool* pool) {
   const int64_t work = 2 * a.heads * a.dim * std::max<int64_t>(a.longest, 1), each = rows_per_block(work);
-  const int64_t bytes = attention_step_scratch(a.longest, 1), padded = (a.longest + 15) / 16 * 16;
+  const int64_t bytes = attention_step_scratch(a.longest, 1, a.hook, a.dim), padded = (a.longest + 15) / 16 * 16;
   if (!worth_a_pool(pool, a.rows * work)) pool = nullptr;
   parallel_for(pool, (a.rows + each - 1) / each, [&](int64_t block, int worker) {
     char* mine = static_cast<char*>(a.scratch) + worker * bytes;
@@ -111,6 +119,7 @@ void attention_step(const AttentionStep& a, ThreadPool* pool) {
     w.scores = reinterpret_cast<float*>(mine);
     w.keys = reinterpret_cast<const float**>(w.scores + padded);
     w.values = w.keys + padded;
+    w.hook = reinterpret_cast<float*>(w.values + padded);
     for (int64_t i = block * each; i < std::min(a.rows, (block + 1) * each); ++i) attend(a, i, w);
   });
 }
@@ -123,9 +132,11 @@ namespace attune::kernels {
 KERNEL_EXPORT(attention_step);
 void attention_step(const AttentionStep& a, ThreadPool* pool) { KERNEL_CALL(attention_step)(a, pool); }
 
-int64_t attention_step_scratch(int64_t longest, int workers) {
+int64_t attention_step_scratch(int64_t longest, int workers, const TileHook* hook, int64_t dim) {
   const int64_t padded = std::max<int64_t>(16, (longest + 15) / 16 * 16);
-  return workers * padded * static_cast<int64_t>(sizeof(float) + 2 * sizeof(const float*));
+  const int64_t hooks = hook ? (hook->scratch(dim) + 15) / 16 * 16 : 0;
+  return workers * (padded * static_cast<int64_t>(sizeof(float) + 2 * sizeof(const float*)) +
+                    hooks * static_cast<int64_t>(sizeof(float)));
 }
 
 }  // namespace attune::kernels

@@ -30,10 +30,13 @@ struct AttentionStep {
   const int32_t* ids = nullptr;                      // [longest, rows]: then every row has `longest` keys
   const int32_t *first = nullptr, *count = nullptr;  // [rows]
   int64_t longest = 0;                               // keys of the row that has most
-  void* scratch = nullptr;                           // attention_step_scratch bytes
+  const TileHook* hook = nullptr;                    // sees tiles of one row, the last of `positions`
+  HookTables tables = {};
+  int64_t positions = 0;    // so far, this step's included: a row's keys are the last of them; 0: it has all
+  void* scratch = nullptr;  // attention_step_scratch bytes
 };
 void attention_step(const AttentionStep& a, ThreadPool* pool = nullptr);
 
-int64_t attention_step_scratch(int64_t longest, int workers);
+int64_t attention_step_scratch(int64_t longest, int workers, const TileHook* hook = nullptr, int64_t dim = 0);
 
 }  // namespace attune::kernels

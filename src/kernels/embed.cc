@@ -15,29 +15,6 @@
 namespace attune::kernels {
 namespace {
 
-/// The positions of consecutive rows, one after another.
-class PositionWalk {
- public:
-  PositionWalk(const RowPositions& where, int64_t row) : where_(where), row_(row) {
-    if (!where.segments) return;
-    const auto& start = where.segments->start;
-    segment_ = std::upper_bound(start.begin(), start.end(), row) - start.begin() - 1;
-  }
-  int64_t next() {
-    int64_t first = 0;
-    if (where_.segments) {
-      while (row_ >= where_.segments->begin(segment_ + 1)) ++segment_;  // empty segments too
-      first = where_.segments->begin(segment_);
-    }
-    const int64_t offset = where_.offsets.empty() ? 0 : where_.offsets[static_cast<size_t>(segment_)];
-    return row_++ - first + offset;
-  }
-
- private:
-  const RowPositions& where_;
-  int64_t row_, segment_ = 0;
-};
-
 void clear(const Tensor& t, ThreadPool* pool) {
   for_row_blocks(pool, t.rows(), t.cols(), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) std::fill_n(t.row<float>(r), t.cols(), 0.0f);

@@ -1,20 +1,13 @@
 // From ids to rows: table[id] * scale + position, with dropout, and the way back.
 #pragma once
 #include <cstdint>
-#include <span>
 
 #include "base/random.h"
 #include "base/thread_pool.h"
-#include "tensor/segments.h"
+#include "kernels/row_positions.h"
 #include "tensor/tensor.h"
 
 namespace attune {
-
-/// The position of a row of a packed batch: its index within its segment, plus the segment's offset if there are any.
-struct RowPositions {
-  const Segments* segments = nullptr;     // null: all rows are one segment
-  std::span<const int32_t> offsets = {};  // one per segment, or none
-};
 
 /// Fills a [max, d] table, f32 or f64, with PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i + 1) = cos of the same
 /// (Vaswani et al. 2017, section 3.5).

@@ -191,13 +191,9 @@ TEST(Attention, ScratchIsLinear) {
 }
 
 /// Adds bias[i - j] to the scores and r[i - j] to the values, clipped: as Shaw et al. 2018 do on the value side.
-class ToyHook : public TileHook {
+class ToyHook : public RelativeScores {
  public:
   static constexpr int64_t kReach = 3;
-  const float* bias;
-  const float* r;
-  int64_t dim;
-  float *dbias, *dr;
   static int64_t at(const ScoreTile& t, int64_t i, int64_t j) {
     return std::clamp<int64_t>(t.query + i - t.key - j, -kReach, kReach) + kReach;
   }
@@ -206,27 +202,30 @@ class ToyHook : public TileHook {
     for (int64_t i = 0; i < t.rows; ++i)
       for (int64_t j = 0; j < t.cols; ++j) f(i, j, at(t, i, j));
   }
-  void scores(const ScoreTile& t, float* s) const override {
-    each(t, [&](int64_t i, int64_t j, int64_t b) { s[i * t.stride + j] += bias[b]; });
+  void scores(const ScoreTile& t, const HookTables& x, float* s) const override {
+    each(t, [&](int64_t i, int64_t j, int64_t b) { s[i * t.stride + j] += *x.values[0].row<float>(b); });
   }
-  void scores_backward(const ScoreTile& t, const float* ds, float*, int64_t) const override {
-    each(t, [&](int64_t i, int64_t j, int64_t b) { dbias[b] += ds[i * t.stride + j]; });
+  void scores_backward(const ScoreTile& t, const HookTables& x, const float* ds, float*, int64_t) const override {
+    each(t, [&](int64_t i, int64_t j, int64_t b) { *x.gradients[0].row<float>(b) += ds[i * t.stride + j]; });
   }
-  void values(const ScoreTile& t, const float* w, float* out, int64_t stride) const override {
+  void values(const ScoreTile& t, const HookTables& x, const float* w, float* out, int64_t stride) const override {
     each(t, [&](int64_t i, int64_t j, int64_t b) {
-      for (int64_t d = 0; d < dim; ++d) out[i * stride + d] += w[i * t.stride + j] * r[b * dim + d];
+      for (int64_t d = 0; d < t.dim; ++d) out[i * stride + d] += w[i * t.stride + j] * x.values[1].row<float>(b)[d];
     });
   }
-  void values_backward(const ScoreTile& t, const float* dout, int64_t stride, float* dw) const override {
+  void values_backward(const ScoreTile& t, const HookTables& x, const float* dout, int64_t stride,
+                       float* dw) const override {
     each(t, [&](int64_t i, int64_t j, int64_t b) {
-      for (int64_t d = 0; d < dim; ++d) dw[i * t.stride + j] += dout[i * stride + d] * r[b * dim + d];
+      for (int64_t d = 0; d < t.dim; ++d) dw[i * t.stride + j] += dout[i * stride + d] * x.values[1].row<float>(b)[d];
     });
   }
-  void values_gradient(const ScoreTile& t, const float* w, const float* dout, int64_t stride) const override {
+  void values_gradient(const ScoreTile& t, const HookTables& x, const float* w, const float* dout,
+                       int64_t stride) const override {
     each(t, [&](int64_t i, int64_t j, int64_t b) {
-      for (int64_t d = 0; d < dim; ++d) dr[b * dim + d] += w[i * t.stride + j] * dout[i * stride + d];
+      for (int64_t d = 0; d < t.dim; ++d) x.gradients[1].row<float>(b)[d] += w[i * t.stride + j] * dout[i * stride + d];
     });
   }
+  Var scores_reference(Ctx&, const Var&, const ReferencePlace&) const override { return {}; }  // checked by hand
 };
 
 /// Value and gradients with the hook against the plain formula in double, one head, one segment.
@@ -237,13 +236,8 @@ void check_hook(int64_t n, bool causal) {
     return std::vector<float>(x.values.begin(), x.values.end());
   };
   std::vector<float> q = make(n * d, 1), k = make(n * d, 2), v = make(n * d, 3), bias = make(nb, 4),
-                     r = make(nb * d, 5), seed = make(n * d, 6), dbias(nb), dr(nb * d);
-  ToyHook hook;
-  hook.bias = bias.data();
-  hook.r = r.data();
-  hook.dim = d;
-  hook.dbias = dbias.data();
-  hook.dr = dr.data();
+                     r = make(nb * d, 5), seed = make(n * d, 6);
+  const ToyHook hook;
   Arena arena;
   Ctx ctx(arena);
   Tape tape;
@@ -255,6 +249,7 @@ void check_hook(int64_t n, bool causal) {
   a.queries = a.keys = &s;
   a.dim = d;
   a.hook = &hook;
+  a.tables = {ctx.input(Tensor(bias.data(), Shape{nb, 1}), true), ctx.input(Tensor(r.data(), Shape{nb, d}), true)};
   a.mask = causal ? Mask::past() : Mask::none();
   Var y = attention(ctx, a);
   const Tensor start(seed.data(), shape);
@@ -307,8 +302,8 @@ void check_hook(int64_t n, bool causal) {
     ASSERT_NEAR(a.k.grad().as<float>()[i], dk[i], 2e-4);
     ASSERT_NEAR(a.v.grad().as<float>()[i], dv[i], 2e-4);
   }
-  for (size_t i = 0; i < xbias.size(); ++i) EXPECT_NEAR(dbias[i], xbias[i], 1e-3);
-  for (size_t i = 0; i < xr.size(); ++i) EXPECT_NEAR(dr[i], xr[i], 1e-3);
+  for (size_t i = 0; i < xbias.size(); ++i) EXPECT_NEAR(a.tables[0].grad().as<float>()[i], xbias[i], 1e-3);
+  for (size_t i = 0; i < xr.size(); ++i) EXPECT_NEAR(a.tables[1].grad().as<float>()[i], xr[i], 1e-3);
 }
 
 TEST(Attention, HookSeesEveryTile) {

@@ -1,0 +1,43 @@
+// Where rows of a packed batch stand in their sequences: for tables that are read by position.
+#pragma once
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "tensor/segments.h"
+
+namespace attune {
+
+/// The position of a row of a packed batch: its index within its segment, plus the segment's offset if there are any.
+struct RowPositions {
+  const Segments* segments = nullptr;     // null: all rows are one segment
+  std::span<const int32_t> offsets = {};  // one per segment, or none
+};
+
+namespace kernels {
+
+/// The positions of consecutive rows, one after another.
+class PositionWalk {
+ public:
+  PositionWalk(const RowPositions& where, int64_t row) : where_(where), row_(row) {
+    if (!where.segments) return;
+    const auto& start = where.segments->start;
+    segment_ = std::upper_bound(start.begin(), start.end(), row) - start.begin() - 1;
+  }
+  int64_t next() {
+    int64_t first = 0;
+    if (where_.segments) {
+      while (row_ >= where_.segments->begin(segment_ + 1)) ++segment_;  // empty segments too
+      first = where_.segments->begin(segment_);
+    }
+    const int64_t offset = where_.offsets.empty() ? 0 : where_.offsets[static_cast<size_t>(segment_)];
+    return row_++ - first + offset;
+  }
+
+ private:
+  const RowPositions& where_;
+  int64_t row_, segment_ = 0;
+};
+
+}  // namespace kernels
+}  // namespace attune

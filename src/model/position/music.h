@@ -1,0 +1,32 @@
+// Relative positions on keys, one vector for each head and distance, in linear memory (Huang et al. 2018, "Music
+// Transformer", sections 3.2 to 3.4).
+//
+//   RelativeAttention = softmax((Q K^T + S_rel) / sqrt(d)) V      S_rel[i, j] = q_i . e_(j - i)
+//
+// The paper makes S_rel from Q E^T by padding and reshaping ("skewing"); here each tile of scores takes what it needs.
+#pragma once
+#include "autograd/relative.h"
+
+namespace attune {
+
+/// Table: E [distances, heads * dim], row 0 the farthest past. What is farther than any row counts as the farthest, so
+/// that a trained model may read on beyond the length it has learned.
+class MusicScores : public RelativeScores {
+ public:
+  /// Tells distances 0 to `longest` - 1 apart; as many to the other side where there is a future.
+  MusicScores(int64_t longest, bool causal) : range_{causal ? 0 : 1 - longest, longest - 1} {}
+  const DistanceRange& range() const { return range_; }
+
+  int64_t scratch(int64_t dim) const override { return kernels::relative_scratch(dim); }
+  bool heads_apart() const override { return true; }
+  void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
+  void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
+  void scores_backward(const ScoreTile& t, const HookTables& w, const float* ds, float* dq,
+                       int64_t dq_stride) const override;
+  Var scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const override;
+
+ private:
+  DistanceRange range_;
+};
+
+}  // namespace attune

@@ -1,0 +1,38 @@
+// Relative positions on keys and values, clipped (Shaw, Uszkoreit, Vaswani 2018, section 3).
+//
+//   e_ij = q_i . (k_j + a^K_ij) / sqrt(d)      z_i = sum over j of softmax(e)_ij (v_j + a^V_ij)
+//   a_ij = w_clip(j - i, k),  clip(x, k) = max(-k, min(k, x))
+#pragma once
+#include "autograd/relative.h"
+
+namespace attune {
+
+/// Tables: w^K and, unless the values are left alone, w^V, each [2k + 1, dim] with row clip(j - i, k) + k; all heads
+/// share them, as published.
+class ShawScores : public RelativeScores {
+ public:
+  explicit ShawScores(int64_t clip) : range_{-clip, clip} {}
+  const DistanceRange& range() const { return range_; }
+
+  int64_t scratch(int64_t dim) const override { return kernels::relative_scratch(dim); }
+  void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
+  void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
+  void scores_backward(const ScoreTile& t, const HookTables& w, const float* ds, float* dq,
+                       int64_t dq_stride) const override;
+  void values(const ScoreTile& t, const HookTables& w, const float* weights, float* out,
+              int64_t out_stride) const override;
+  void values_backward(const ScoreTile& t, const HookTables& w, const float* dout, int64_t dout_stride,
+                       float* dweights) const override;
+  void values_gradient(const ScoreTile& t, const HookTables& w, const float* weights, const float* dout,
+                       int64_t dout_stride) const override;
+  Var scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const override;
+  Var values_reference(Ctx& ctx, const Var& weights, const ReferencePlace& place) const override;
+
+ private:
+  kernels::DistanceTable key_table(const HookTables& w) const { return {range_, w.values[0], w.gradients[0]}; }
+  kernels::DistanceTable value_table(const HookTables& w) const { return {range_, w.values[1], w.gradients[1]}; }
+
+  DistanceRange range_;
+};
+
+}  // namespace attune

@@ -1,0 +1,45 @@
+// A learned bias for each head and bucket of distances (Raffel et al. 2020, "Exploring the Limits of Transfer Learning
+// with a Unified Text-to-Text Transformer", section 2.1).
+//
+//   scores_ij = q_i . k_j / sqrt(d) + b[bucket(j - i), head]
+//
+// Near distances have buckets of their own, farther ones share them ever more widely. T5 itself leaves its scores
+// without 1 / sqrt(d) and begins with smaller queries instead; here the scores stay scaled and the bias is not.
+#pragma once
+#include <vector>
+
+#include "autograd/relative.h"
+
+namespace attune {
+
+struct T5Buckets {
+  bool causal = false;  // a causal one has all buckets for the past, the other half of them for each side
+  int64_t count = 32, farthest = 128;
+};
+
+/// The bucket of a key `key_minus_query` places after its query, as the published code has it.
+int64_t t5_bucket(int64_t key_minus_query, const T5Buckets& buckets);
+
+/// Table: b [buckets, heads].
+class T5Scores : public RelativeScores {
+ public:
+  explicit T5Scores(const T5Buckets& buckets);
+
+  int64_t scratch(int64_t) const override { return kernels::kPieceDistances; }
+  bool heads_apart() const override { return true; }
+  void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
+  void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
+  void scores_backward(const ScoreTile& t, const HookTables& w, const float* ds, float* dq,
+                       int64_t dq_stride) const override;
+  Var scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const override;
+
+ private:
+  /// Of the place of the query minus that of the key.
+  int64_t bucket(int64_t distance) const { return bucket_[static_cast<size_t>(range_.row(distance))]; }
+
+  DistanceRange range_;  // beyond it buckets are those at its ends
+  int64_t count_;
+  std::vector<int32_t> bucket_;  // by row of the range
+};
+
+}  // namespace attune

@@ -1,0 +1,75 @@
+#include "model/position/transformer_xl.h"
+
+#include <cmath>
+
+#include "autograd/arrange.h"
+#include "autograd/elementwise.h"
+#include "autograd/matmul.h"
+
+namespace attune {
+
+namespace {
+
+int64_t padded(int64_t dim) { return (dim + 15) / 16 * 16; }
+
+/// q' + (v - u) of a piece, in the scratch behind the kernels' own.
+kernels::DistanceTerm shifted(const DistanceRange& range, const ScoreTile& t, const HookTables& w) {
+  float* x = t.scratch + kernels::relative_scratch(t.dim) + kernels::kPieceDistances;
+  kernels::shift_queries(t, w.values[1].as<float>() + t.head * t.dim, x, padded(t.dim));
+  return {kernels::table_of_head(range, w, t), x, padded(t.dim), t.scale};
+}
+
+}  // namespace
+
+int64_t TransformerXlScores::scratch(int64_t dim) const {
+  return kernels::relative_scratch(dim) + kernels::kPieceDistances + kernels::kPieceRows * padded(dim);
+}
+
+void TransformerXlScores::check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const {
+  check_table("transformer-xl", "the table of distances", tables[0], Shape{range_.rows(), heads * dim});
+  check_table("transformer-xl", "the bias", tables[1], Shape{1, heads * dim});
+}
+
+void TransformerXlScores::scores(const ScoreTile& tile, const HookTables& w, float* s) const {
+  kernels::for_pieces(tile,
+                      [&](const ScoreTile& t, int64_t at) { kernels::add_products(t, shifted(range_, t, w), s + at); });
+}
+
+void TransformerXlScores::scores_backward(const ScoreTile& tile, const HookTables& w, const float* ds, float* dq,
+                                          int64_t dq_stride) const {
+  kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
+    kernels::DistanceTerm e = shifted(range_, t, w);
+    kernels::add_sums(t, e, ds + at, {dq + (t.query - tile.query) * dq_stride, dq_stride});
+    if (!w.gradients[1]) return;
+    // every query has the same bias: its gradient is one row's, of the scores summed along the diagonals
+    float* sums = t.scratch + kernels::relative_scratch(t.dim);
+    const ScoreTile diagonals = kernels::diagonals_of(t);
+    std::fill_n(sums, diagonals.cols, 0.0f);
+    kernels::add_diagonals(t, ds + at, sums);
+    e.table.gradient = {};
+    kernels::add_sums(diagonals, e, sums, {w.gradients[1].as<float>() + t.head * t.dim, 0});
+  });
+}
+
+Var TransformerXlScores::scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const {
+  const int64_t dim = q.cols(), column = place.head * dim;
+  const Var x = add(ctx, q, slice_columns(ctx, place.tables[1], column, dim));
+  const Var products = matmul(ctx, x, slice_columns(ctx, place.tables[0], column, dim), {.right = true});
+  return scale(ctx, spread_by_distance(ctx, products, place, range_), static_cast<double>(place.scale));
+}
+
+void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range) {
+  const int64_t d = table.cols(), half = (d + 1) / 2;
+  by_type(table.dtype, [&](auto t) {
+    using T = decltype(t);
+    for (int64_t j = 0; j < d; ++j) {
+      const double wave = std::pow(10000.0, static_cast<double>(2 * (j % half)) / static_cast<double>(d));
+      for (int64_t distance = range.low; distance <= range.high; ++distance) {
+        const double angle = static_cast<double>(distance) / wave;
+        table.row<T>(range.row(distance))[j] = static_cast<T>(j < half ? std::sin(angle) : std::cos(angle));
+      }
+    }
+  });
+}
+
+}  // namespace attune
