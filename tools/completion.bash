@@ -33,7 +33,7 @@ _attune() {
     " bench") words="train gemm attention $common" ;;
     " bench train"*) words="--set --updates --warm $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
-    " bench attention"*) words="--length --heads --dim --causal --band --rows --sentences --dropout --seconds $common" ;;
+    " bench attention"*) words="--length --heads --dim --causal --band --mechanism --rows --sentences --dropout --seconds $common" ;;
     *) words="$common" ;;
     esac
     ;;

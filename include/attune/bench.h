@@ -30,16 +30,20 @@ struct AttentionBench {
   int heads = 8;
   int dim = 64;  // per head
   bool causal = false;
-  int64_t band = 0;       // 0: everything; w: the last w positions (causal), or w/2 on each side
-  int64_t rows = 0;       // in all; 0: one sequence of the given length, else as many as fit
+  int64_t band = 0;                     // 0: everything; w: the last w positions (causal), or w/2 on each side
+  std::vector<std::string> mechanisms;  // any of "softmax", "band:W", "linear"; empty: the band, or softmax
+  int64_t rows = 0;                     // in all; 0: one sequence of the given length, else as many as fit
   int64_t sentences = 0;  // one figure more, of so many packed sentences of 8 to 30 tokens (its length is 0)
   double dropout = 0;
   int threads = 1;
   double seconds = 0.2;  // per figure
 };
 
-/// Operations are counted for the pairs of positions that see each other: 4 dim forward, 10 dim backward.
+/// Operations are counted for the pairs of positions that see each other: 4 dim forward, 10 dim backward. Linear
+/// attention counts as if each position saw `dim` others, which is what reading its sums takes.
 struct AttentionFigure {
+  std::string mechanism;
+  int64_t band = 0;
   int64_t length = 0, rows = 0;
   double forward_ms = 0, backward_ms = 0;
   double forward_gflops = 0, forward_share_of_peak = 0;

@@ -1,51 +1,57 @@
-// Fused attention, forward and backward, timed between measurements of the peak.
+// Attention, forward and backward, timed between measurements of the peak.
 #include <algorithm>
+#include <charconv>
 #include <cmath>
 
 #include "api/timing.h"
 #include "attune/bench.h"
 #include "base/error.h"
 #include "kernels/attention.h"
+#include "kernels/linear_attention.h"
 
 namespace attune {
 
 namespace {
 
-AttentionFigure measure(const AttentionBench& bench, const Segments& segments, ThreadPool& pool) {
-  const int64_t n = segments.rows(), d = int64_t{bench.heads} * bench.dim;
-  const auto q = random_floats(n * d, 1), k = random_floats(n * d, 2), v = random_floats(n * d, 3);
-  const auto dout = random_floats(n * d, 4);
-  const Aligned<float> out(n * d), dq(n * d), dk(n * d), dv(n * d), log_sum(n * bench.heads);
-  kernels::AttentionShape shape;
-  shape.queries = shape.keys = &segments;
-  shape.heads = shape.heads_kv = bench.heads;
-  shape.dim = bench.dim;
-  shape.scale = 1 / std::sqrt(static_cast<float>(bench.dim));
-  shape.mask = bench.band ? Mask::band(bench.band, bench.causal) : bench.causal ? Mask::past() : Mask::none();
-  shape.dropout.rate = static_cast<float>(bench.dropout);
-  const int64_t scratch_bytes = std::max(kernels::attention_scratch(shape, bench.threads, false),
-                                         kernels::attention_scratch(shape, bench.threads, true));
-  const Aligned<char> scratch(scratch_bytes);
-  const auto rows = [&](const Aligned<float>& x) { return kernels::Rows{x.data(), d}; };
-  const kernels::AttentionForward forward{shape, rows(q), rows(k), rows(v), rows(out), log_sum.data(), scratch.data()};
-  kernels::AttentionBackward backward;
-  backward.shape = shape;
-  backward.q = rows(q);
-  backward.k = rows(k);
-  backward.v = rows(v);
-  backward.out = rows(out);
-  backward.dout = rows(dout);
-  backward.log_sum = log_sum.data();
-  backward.dq = rows(dq);
-  backward.dk = rows(dk);
-  backward.dv = rows(dv);
-  backward.scratch = scratch.data();
+/// What every mechanism reads and writes: one matrix each, heads side by side.
+struct Matrices {
+  int64_t rows, width;
+  Aligned<float> q, k, v, dout, out, dq, dk, dv, per_row;  // per_row: a number per row and head
 
-  const double flops = 4.0 * kernels::pairs_seen(shape.mask, segments) * static_cast<double>(d);
-  const Speed f =
-      measure_speed(flops, bench.threads, bench.seconds, [&] { kernels::attention_forward(forward, &pool); });
-  const Speed b =
-      measure_speed(2.5 * flops, bench.threads, bench.seconds, [&] { kernels::attention_backward(backward, &pool); });
+  Matrices(int64_t n, int64_t heads, int64_t dim)
+      : rows(n),
+        width(heads * dim),
+        q(random_floats(n * width, 1)),
+        k(random_floats(n * width, 2)),
+        v(random_floats(n * width, 3)),
+        dout(random_floats(n * width, 4)),
+        out(n * width),
+        dq(n * width),
+        dk(n * width),
+        dv(n * width),
+        per_row(n * heads) {}
+  kernels::Rows operator()(const Aligned<float>& x) const { return {x.data(), width}; }
+  /// The fields that both kinds of backward passes have.
+  template <class Backward>
+  Backward backward() const {
+    Backward b;
+    b.q = (*this)(q);
+    b.k = (*this)(k);
+    b.v = (*this)(v);
+    b.out = (*this)(out);
+    b.dout = (*this)(dout);
+    b.dq = (*this)(dq);
+    b.dk = (*this)(dk);
+    b.dv = (*this)(dv);
+    return b;
+  }
+  int64_t bytes() const { return 4 * (8 * rows * width + per_row.size()); }
+};
+
+AttentionFigure timed(const AttentionBench& bench, double flops, FunctionRef<void()> forward,
+                      FunctionRef<void()> backward) {
+  const Speed f = measure_speed(flops, bench.threads, bench.seconds, forward);
+  const Speed b = measure_speed(2.5 * flops, bench.threads, bench.seconds, backward);
   AttentionFigure figure;
   figure.forward_gflops = f.gflops;
   figure.forward_share_of_peak = f.share_of_peak;
@@ -53,9 +59,80 @@ AttentionFigure measure(const AttentionBench& bench, const Segments& segments, T
   figure.backward_gflops = b.gflops;
   figure.backward_share_of_peak = b.share_of_peak;
   figure.backward_ms = 2.5 * flops * 1e-6 / b.gflops;
-  figure.rows = n;
-  figure.peak_mb = static_cast<double>(scratch_bytes + 4 * (8 * n * d + n * bench.heads)) / (1 << 20);
   return figure;
+}
+
+AttentionFigure measure_softmax(const AttentionBench& bench, int64_t band, const Segments& segments, ThreadPool& pool) {
+  const Matrices x(segments.rows(), bench.heads, bench.dim);
+  kernels::AttentionShape shape;
+  shape.queries = shape.keys = &segments;
+  shape.heads = shape.heads_kv = bench.heads;
+  shape.dim = bench.dim;
+  shape.scale = 1 / std::sqrt(static_cast<float>(bench.dim));
+  shape.mask = band ? Mask::band(band, bench.causal) : bench.causal ? Mask::past() : Mask::none();
+  shape.dropout.rate = static_cast<float>(bench.dropout);
+  const Aligned<char> scratch(std::max(kernels::attention_scratch(shape, bench.threads, false),
+                                       kernels::attention_scratch(shape, bench.threads, true)));
+  const kernels::AttentionForward forward{shape, x(x.q), x(x.k), x(x.v), x(x.out), x.per_row.data(), scratch.data()};
+  auto backward = x.backward<kernels::AttentionBackward>();
+  backward.shape = shape;
+  backward.log_sum = x.per_row.data();
+  backward.scratch = scratch.data();
+  AttentionFigure figure = timed(
+      bench, 4.0 * kernels::pairs_seen(shape.mask, segments) * static_cast<double>(x.width),
+      [&] { kernels::attention_forward(forward, &pool); }, [&] { kernels::attention_backward(backward, &pool); });
+  figure.peak_mb = static_cast<double>(scratch.size() + x.bytes()) / (1 << 20);
+  return figure;
+}
+
+AttentionFigure measure_linear(const AttentionBench& bench, const Segments& segments, ThreadPool& pool) {
+  const Matrices x(segments.rows(), bench.heads, bench.dim);
+  kernels::LinearShape shape;
+  shape.queries = shape.keys = &segments;
+  shape.heads = shape.heads_kv = bench.heads;
+  shape.dim = shape.value_dim = bench.dim;
+  shape.causal = bench.causal;
+  const Aligned<char> scratch(std::max(kernels::linear_scratch(shape, bench.threads, false),
+                                       kernels::linear_scratch(shape, bench.threads, true)));
+  const kernels::LinearForward forward{shape,    x(x.q),           x(x.k),  x(x.v),
+                                       x(x.out), x.per_row.data(), nullptr, scratch.data()};
+  auto backward = x.backward<kernels::LinearBackward>();
+  backward.shape = shape;
+  backward.inverse = x.per_row.data();
+  backward.scratch = scratch.data();
+  AttentionFigure figure = timed(
+      bench, 4.0 * static_cast<double>(x.rows * x.width * bench.dim), [&] { kernels::linear_forward(forward, &pool); },
+      [&] { kernels::linear_backward(backward, &pool); });
+  figure.peak_mb = static_cast<double>(scratch.size() + x.bytes()) / (1 << 20);
+  return figure;
+}
+
+struct Mechanism {
+  std::string name;
+  int64_t band = 0;
+};
+
+/// "softmax", "linear" or "band:128".
+Mechanism parse_mechanism(const std::string& text) {
+  if (text == "softmax" || text == "linear") return {text};
+  constexpr std::string_view prefix = "band:";
+  Mechanism m{"band"};
+  if (text.starts_with(prefix)) {
+    const char* end = text.data() + text.size();
+    const auto r = std::from_chars(text.data() + prefix.size(), end, m.band);
+    if (r.ec == std::errc{} && r.ptr == end && m.band >= 1 && m.band <= (1 << 20)) return m;
+  }
+  fail(ErrorKind::usage, "mechanism '{}' can't be measured\n  fix: softmax, band:W (say band:128) or linear", text);
+}
+
+std::vector<Mechanism> mechanisms_of(const AttentionBench& bench) {
+  std::vector<Mechanism> all;
+  for (const std::string& text : bench.mechanisms) all.push_back(parse_mechanism(text));
+  if (all.empty()) all.push_back({bench.band ? "band" : "softmax", bench.band});
+  for (const Mechanism& m : all)
+    if (m.name == "linear" && bench.dropout > 0)
+      fail(ErrorKind::usage, "linear attention has no weights to drop\n  fix: leave out the dropout");
+  return all;
 }
 
 }  // namespace
@@ -66,21 +143,31 @@ std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
   check(bench.heads >= 1 && bench.dim >= 1, "bench attention", "{} heads of {}", bench.heads, bench.dim);
   check(bench.band >= 0, "bench attention", "a band of {}", bench.band);
   check(bench.dropout >= 0 && bench.dropout < 1, "bench attention", "a dropout rate of {}", bench.dropout);
+  const std::vector<Mechanism> mechanisms = mechanisms_of(bench);
   ThreadPool pool(bench.threads);
   std::vector<AttentionFigure> figures;
+  const auto measure = [&](const Segments& segments, int64_t length) {
+    for (const Mechanism& m : mechanisms) {
+      AttentionFigure f =
+          m.name == "linear" ? measure_linear(bench, segments, pool) : measure_softmax(bench, m.band, segments, pool);
+      f.mechanism = m.name;
+      f.band = m.band;
+      f.length = length;
+      f.rows = segments.rows();
+      figures.push_back(f);
+    }
+  };
   for (int64_t length : bench.lengths) {
     check(length >= 1 && length <= (1 << 20), "bench attention", "a length of {}, not 1 to {}", length, 1 << 20);
     const int64_t count = std::max<int64_t>(1, bench.rows / length);
-    const Segments segments =
-        Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(count), static_cast<int32_t>(length)));
-    figures.push_back(measure(bench, segments, pool));
-    figures.back().length = length;
+    measure(Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(count), static_cast<int32_t>(length))),
+            length);
   }
   if (bench.sentences > 0) {
     Random random(1);
     std::vector<int32_t> lengths(static_cast<size_t>(bench.sentences));
     for (auto& n : lengths) n = static_cast<int32_t>(8 + random.below(23));
-    figures.push_back(measure(bench, Segments::of_lengths(lengths), pool));
+    measure(Segments::of_lengths(lengths), 0);
   }
   return figures;
 }

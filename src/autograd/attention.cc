@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "autograd/arrange.h"
+#include "autograd/attention_operands.h"
 #include "autograd/elementwise.h"
 #include "autograd/matmul.h"
-#include "autograd/operands.h"
 #include "autograd/reduce.h"
 #include "kernels/arrange.h"
 
@@ -14,33 +14,9 @@ namespace attune {
 
 namespace {
 
-void check_columns(const char* what, const Var& x, int64_t column, int64_t heads, int64_t dim) {
-  check(column >= 0 && column + heads * dim <= x.cols(), "attention",
-        "{} of {} heads of {} need columns {} to {}, rows have {}", what, heads, dim, column, column + heads * dim,
-        x.cols());
-}
-
 /// Checks everything and fills in what was left to the default.
 Attention checked(Attention a) {
-  check_real("attention", "queries", a.q);
-  check_real("attention", "keys", a.k);
-  check_real("attention", "values", a.v);
-  check_same_type("attention", a.q, a.k);
-  check_same_type("attention", a.q, a.v);
-  check(a.k.rows() == a.v.rows(), "attention", "keys have {} rows, values have {}", a.k.rows(), a.v.rows());
-  check(a.queries && a.keys, "attention", "segments are missing");
-  check(a.queries->rows() == a.q.rows(), "attention", "segments have {} rows, queries have {}", a.queries->rows(),
-        a.q.rows());
-  check(a.keys->rows() == a.k.rows(), "attention", "segments have {} rows, keys have {}", a.keys->rows(), a.k.rows());
-  check(a.queries->count() == a.keys->count(), "attention", "{} segments of queries, {} of keys", a.queries->count(),
-        a.keys->count());
-  if (a.heads_kv == 0) a.heads_kv = a.heads;
-  check(a.heads > 0 && a.heads_kv > 0 && a.heads % a.heads_kv == 0, "attention",
-        "{} heads can't share {} key-value heads", a.heads, a.heads_kv);
-  check(a.dim > 0, "attention", "a head has {} columns", a.dim);
-  check_columns("queries", a.q, a.q_column, a.heads, a.dim);
-  check_columns("keys", a.k, a.k_column, a.heads_kv, a.dim);
-  check_columns("values", a.v, a.v_column, a.heads_kv, a.dim);
+  check_attention("attention", a, a.dim);
   if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(a.dim));
   check(a.scale > 0, "attention", "the scale is {}, not above 0", a.scale);
   for (const Var& table : a.tables) {
@@ -58,50 +34,23 @@ kernels::AttentionShape shape_of(const Attention& a) {
   return x;
 }
 
-kernels::Rows rows_of(const Tensor& t, int64_t column) { return {t.as<float>() + column, t.stride}; }
-
-/// A range of columns of one gradient, and how to write it.
-struct Part {
-  kernels::Rows rows;
-  bool add = false;
-};
-
-/// The gradients of q, k and v, which may be parts of one matrix: the first writer stores if the parts cover all of it,
-/// else it is cleared first and all add.
-struct Parts {
-  Part q, k, v;
-};
-
 /// A gradient that everybody may add to.
 Grad cleared(Ctx& ctx, const Grad& g) {
   if (g && !g.add) ctx.run([&] { kernels::fill_zero(g.tensor, ctx.pool); });
   return {g.tensor, true};
 }
 
-struct PartOf {
-  const Sink* sink;
-  int64_t column, width;
-  Part* part;
-};
-
-void place_part(Ctx& ctx, std::array<PartOf, 3>& all, size_t first) {
-  const Slot* slot = all[first].sink->slot();
-  for (size_t i = 0; i < first; ++i)
-    if (all[i].sink->slot() == slot) return;  // placed with an earlier one
-  Grad g = ctx.grad(*all[first].sink);
-  if (!g) return;
-  int64_t covered = 0;
-  bool apart = true;
-  for (const PartOf& p : all) {
-    if (p.sink->slot() != slot) continue;
-    covered += p.width;
-    for (const PartOf& o : all)
-      apart = apart &&
-              (&o == &p || o.sink->slot() != slot || o.column + o.width <= p.column || p.column + p.width <= o.column);
-  }
-  if (!(apart && covered == g.tensor.cols())) g = cleared(ctx, g);
-  for (PartOf& p : all)
-    if (p.sink->slot() == slot) *p.part = {rows_of(g.tensor, p.column), g.add};
+/// What the backward pass reads.
+kernels::AttentionBackward way_back(const Attention& a, const Var& y, const Var& log_sum, const Tensor& dy) {
+  kernels::AttentionBackward b;
+  b.shape = shape_of(a);
+  b.q = rows_of(a.q.value(), a.q_column);
+  b.k = rows_of(a.k.value(), a.k_column);
+  b.v = rows_of(a.v.value(), a.v_column);
+  b.out = rows_of(y.value(), 0);
+  b.dout = rows_of(dy, 0);
+  b.log_sum = log_sum.value().as<float>();
+  return b;
 }
 
 }  // namespace
@@ -122,32 +71,25 @@ Var attention(Ctx& ctx, const Attention& given) {
     });
   }
   if (y.needs_grad())
-    ctx.tape->push(y, [a, shape, y, log_sum](Ctx& ctx) {
-      Parts to;
-      std::array<PartOf, 3> all{PartOf{&a.q.sink(), a.q_column, a.heads * a.dim, &to.q},
-                                PartOf{&a.k.sink(), a.k_column, a.heads_kv * a.dim, &to.k},
-                                PartOf{&a.v.sink(), a.v_column, a.heads_kv * a.dim, &to.v}};
-      for (size_t i = 0; i < all.size(); ++i) place_part(ctx, all, i);
+    ctx.tape->push(y, [a, y, log_sum](Ctx& ctx) {
+      Part dq, dk, dv;
+      PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
+                     {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
+                     {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
+      place_parts(ctx, parts);
       std::array<Grad, 2> tables;
       for (size_t i = 0; i < tables.size(); ++i) tables[i] = cleared(ctx, ctx.grad(a.tables[i]));
       const Tensor dy = ctx.grad_of(y.sink());
-      Scratch scratch(ctx.arena, kernels::attention_scratch(shape, workers_of(ctx.pool), true));
+      Scratch scratch(ctx.arena, kernels::attention_scratch(shape_of(a), workers_of(ctx.pool), true));
       ctx.run([&] {
-        kernels::AttentionBackward b;
-        b.shape = shape;
+        kernels::AttentionBackward b = way_back(a, y, log_sum, dy);
         for (size_t i = 0; i < tables.size(); ++i) b.shape.tables.gradients[i] = tables[i].tensor;
-        b.q = rows_of(a.q.value(), a.q_column);
-        b.k = rows_of(a.k.value(), a.k_column);
-        b.v = rows_of(a.v.value(), a.v_column);
-        b.out = rows_of(y.value(), 0);
-        b.dout = rows_of(dy, 0);
-        b.log_sum = log_sum.value().as<float>();
-        b.dq = to.q.rows;
-        b.dk = to.k.rows;
-        b.dv = to.v.rows;
-        b.add_dq = to.q.add;
-        b.add_dk = to.k.add;
-        b.add_dv = to.v.add;
+        b.dq = dq.rows;
+        b.dk = dk.rows;
+        b.dv = dv.rows;
+        b.add_dq = dq.add;
+        b.add_dk = dk.add;
+        b.add_dv = dv.add;
         b.scratch = scratch.as<void>();
         kernels::attention_backward(b, ctx.pool);
       });

@@ -13,49 +13,74 @@ namespace attune::cli {
 
 namespace {
 
+std::string name_of(const AttentionFigure& f) {
+  return f.band ? fmt::format("{} {}", f.mechanism, f.band) : f.mechanism;
+}
+
+double ms_of(const AttentionFigure& f) { return f.forward_ms + f.backward_ms; }
+
+/// How many times as fast as softmax over everything, if that was measured at the same length; else 0.
+double times_softmax(const AttentionFigure& f, const std::vector<AttentionFigure>& all) {
+  for (const AttentionFigure& other : all)
+    if (other.mechanism == "softmax" && other.length == f.length) return ms_of(other) / ms_of(f);
+  return 0;
+}
+
+Record to_record(const AttentionFigure& f, const AttentionBench& bench, double speedup) {
+  Record r{{"length", f.length},
+           {"rows", f.rows},
+           {"mechanism", f.mechanism},
+           {"forward_ms", rounded(f.forward_ms, 4)},
+           {"backward_ms", rounded(f.backward_ms, 4)},
+           {"forward_gflops", rounded(f.forward_gflops, 2)},
+           {"forward_share_of_peak", rounded(f.forward_share_of_peak, 4)},
+           {"backward_gflops", rounded(f.backward_gflops, 2)},
+           {"backward_share_of_peak", rounded(f.backward_share_of_peak, 4)},
+           {"peak_mb", rounded(f.peak_mb, 3)},
+           {"heads", bench.heads},
+           {"dim", bench.dim},
+           {"causal", bench.causal},
+           {"band", f.band},
+           {"dropout", bench.dropout},
+           {"threads", bench.threads},
+           {"isa", chosen_isa()}};
+  if (speedup > 0) r.push_back({"times_softmax", rounded(speedup, 2)});
+  return r;
+}
+
 void run(AttentionBench bench, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
-    fmt::print(stderr, "measuring attention, {} heads of {}{}{}, {} thread{}, {}\n", bench.heads, bench.dim,
-               bench.causal ? ", causal" : "", bench.band ? fmt::format(", band {}", bench.band) : "", bench.threads,
-               bench.threads == 1 ? "" : "s", chosen_isa());
+    fmt::print(stderr, "measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
+               bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
+  const std::vector<AttentionFigure> figures = bench_attention(bench);
   std::vector<std::vector<std::string>> rows;
-  for (const AttentionFigure& f : bench_attention(bench)) {
+  for (const AttentionFigure& f : figures) {
+    const double speedup = times_softmax(f, figures);
     if (session.json)
-      print(to_json({{"length", f.length},
-                     {"rows", f.rows},
-                     {"forward_ms", rounded(f.forward_ms, 4)},
-                     {"backward_ms", rounded(f.backward_ms, 4)},
-                     {"forward_gflops", rounded(f.forward_gflops, 2)},
-                     {"forward_share_of_peak", rounded(f.forward_share_of_peak, 4)},
-                     {"backward_gflops", rounded(f.backward_gflops, 2)},
-                     {"backward_share_of_peak", rounded(f.backward_share_of_peak, 4)},
-                     {"peak_mb", rounded(f.peak_mb, 3)},
-                     {"heads", bench.heads},
-                     {"dim", bench.dim},
-                     {"causal", bench.causal},
-                     {"band", bench.band},
-                     {"dropout", bench.dropout},
-                     {"threads", bench.threads},
-                     {"isa", chosen_isa()}}) +
-            "\n");
+      print(to_json(to_record(f, bench, speedup)) + "\n");
     else
-      rows.push_back({f.length ? thousands(f.length) : "8-30", thousands(f.rows),
+      rows.push_back({f.length ? thousands(f.length) : "8-30", name_of(f), thousands(f.rows),
+                      fmt::format("{:.3g}", ms_of(f)), speedup > 0 ? fmt::format("{:.1f}", speedup) : "",
                       fmt::format("{:.1f}", f.forward_gflops), fmt::format("{:.0f} %", 100 * f.forward_share_of_peak),
                       fmt::format("{:.1f}", f.backward_gflops), fmt::format("{:.0f} %", 100 * f.backward_share_of_peak),
                       fmt::format("{:.1f}", f.peak_mb)});
   }
   if (!session.json)
-    print(table({"length", "rows", "forward GFLOP/s", "of peak", "backward GFLOP/s", "of peak", "peak MB"}, rows));
+    print(table({"length", "mechanism", "rows", "ms", "x softmax", "forward GFLOP/s", "of peak", "backward GFLOP/s",
+                 "of peak", "peak MB"},
+                rows));
 }
 
 }  // namespace
 
 void add_bench_attention(CLI::App& bench, Session& session) {
   auto options = std::make_shared<AttentionBench>();
-  CLI::App* command = add_command(bench, session, "attention", "attention, forward and backward, over lengths",
-                                  "  attune bench attention --length 64,512,4096,16384\n"
-                                  "  attune bench attention --length 16384 --causal --band 128 --threads 1 --json");
+  CLI::App* command =
+      add_command(bench, session, "attention", "attention, forward and backward, over lengths",
+                  "  attune bench attention --length 64,512,4096,16384\n"
+                  "  attune bench attention --length 16384 --causal --mechanism softmax,band:128,linear "
+                  "--threads 1");
   command->add_option("--length", options->lengths, "positions, several by commas (default: 64,512,4096,16384)")
       ->type_name("LIST")
       ->delimiter(',')
@@ -65,9 +90,15 @@ void add_bench_attention(CLI::App& bench, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1024));
   command->add_flag("--causal", options->causal, "no position sees a later one");
-  command->add_option("--band", options->band, "the last W positions (causal), or W/2 on each side")
-      ->type_name("W")
-      ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  CLI::Option* band = command->add_option("--band", options->band, "the last W positions (causal), or W/2 on each side")
+                          ->type_name("W")
+                          ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
+  command
+      ->add_option("--mechanism", options->mechanisms,
+                   "softmax, band:W or linear, several by commas (default: softmax)")
+      ->type_name("LIST")
+      ->delimiter(',')
+      ->excludes(band);
   command->add_option("--rows", options->rows, "as many sequences of each length as fill so many rows (default: one)")
       ->type_name("N")
       ->check(CLI::Range(int64_t{1}, int64_t{1} << 24));

@@ -148,6 +148,36 @@ TEST(Cli, BenchAttentionWritesALinePerLength) {
   EXPECT_EQ(n, 2);
 }
 
+TEST(Cli, BenchAttentionComparesMechanisms) {
+  const std::vector<std::string> command{"bench", "attention", "--length",  "70",   "--heads", "2",
+                                         "--dim", "16",        "--seconds", "0.01", "--quiet"};
+  const auto with = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), command.begin(), command.end());
+    return run_attune(more);
+  };
+  const Outcome r = with({"--mechanism", "softmax,band:8,linear", "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  std::istringstream lines(r.out);
+  std::vector<std::string> names;
+  for (std::string line; std::getline(lines, line);) {
+    const Json j = Json::parse(line);
+    names.push_back(j["mechanism"]);
+    EXPECT_EQ(j["band"], names.back() == "band" ? 8 : 0);
+    EXPECT_GT(j["forward_ms"].get<double>(), 0);
+    EXPECT_GT(j["backward_ms"].get<double>(), 0);
+    EXPECT_GT(j["times_softmax"].get<double>(), 0);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"softmax", "band", "linear"}));
+  for (const char* wrong : {"soft", "band:", "band:0", "band:8x"}) {
+    const Outcome error = with({"--mechanism", wrong});
+    EXPECT_EQ(error.code, 2) << wrong;
+    EXPECT_NE(error.err.find(wrong), std::string::npos) << error.err;
+    EXPECT_NE(error.err.find("\n  fix: "), std::string::npos) << error.err;
+  }
+  EXPECT_EQ(with({"--mechanism", "linear", "--dropout", "0.1"}).code, 2);
+  EXPECT_EQ(with({"--mechanism", "linear", "--band", "8"}).code, 2);
+}
+
 TEST(Cli, AFullDiskIsAnError) {
   const Outcome r = run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " doctor > /dev/full"});
   EXPECT_EQ(r.code, 6);
