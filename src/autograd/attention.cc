@@ -4,42 +4,19 @@
 #include <vector>
 
 #include "autograd/arrange.h"
+#include "autograd/attention_operands.h"
+#include "autograd/attention_reference.h"
 #include "autograd/elementwise.h"
 #include "autograd/matmul.h"
-#include "autograd/operands.h"
 #include "autograd/reduce.h"
 
 namespace attune {
 
 namespace {
 
-void check_columns(const char* what, const Var& x, int64_t column, int64_t heads, int64_t dim) {
-  check(column >= 0 && column + heads * dim <= x.cols(), "attention",
-        "{} of {} heads of {} need columns {} to {}, rows have {}", what, heads, dim, column, column + heads * dim,
-        x.cols());
-}
-
 /// Checks everything and fills in what was left to the default.
 Attention checked(Attention a) {
-  check_real("attention", "queries", a.q);
-  check_real("attention", "keys", a.k);
-  check_real("attention", "values", a.v);
-  check_same_type("attention", a.q, a.k);
-  check_same_type("attention", a.q, a.v);
-  check(a.k.rows() == a.v.rows(), "attention", "keys have {} rows, values have {}", a.k.rows(), a.v.rows());
-  check(a.queries && a.keys, "attention", "segments are missing");
-  check(a.queries->rows() == a.q.rows(), "attention", "segments have {} rows, queries have {}", a.queries->rows(),
-        a.q.rows());
-  check(a.keys->rows() == a.k.rows(), "attention", "segments have {} rows, keys have {}", a.keys->rows(), a.k.rows());
-  check(a.queries->count() == a.keys->count(), "attention", "{} segments of queries, {} of keys", a.queries->count(),
-        a.keys->count());
-  if (a.heads_kv == 0) a.heads_kv = a.heads;
-  check(a.heads > 0 && a.heads_kv > 0 && a.heads % a.heads_kv == 0, "attention",
-        "{} heads can't share {} key-value heads", a.heads, a.heads_kv);
-  check(a.dim > 0, "attention", "a head has {} columns", a.dim);
-  check_columns("queries", a.q, a.q_column, a.heads, a.dim);
-  check_columns("keys", a.k, a.k_column, a.heads_kv, a.dim);
-  check_columns("values", a.v, a.v_column, a.heads_kv, a.dim);
+  check_attention("attention", a, a.dim);
   if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(a.dim));
   check(a.scale > 0, "attention", "the scale is {}, not above 0", a.scale);
   return a;
@@ -47,51 +24,6 @@ Attention checked(Attention a) {
 
 kernels::AttentionShape shape_of(const Attention& a) {
   return {a.queries, a.keys, a.heads, a.heads_kv, a.dim, a.scale, a.mask, a.dropout, a.hook};
-}
-
-kernels::Rows rows_of(const Tensor& t, int64_t column) { return {t.as<float>() + column, t.stride}; }
-
-/// A range of columns of one gradient, and how to write it.
-struct Part {
-  kernels::Rows rows;
-  bool add = false;
-};
-
-/// The gradients of q, k and v, which may be parts of one matrix: the first writer stores if the parts cover all of it,
-/// else it is cleared first and all add.
-struct Parts {
-  Part q, k, v;
-};
-
-struct PartOf {
-  const Sink* sink;
-  int64_t column, width;
-  Part* part;
-};
-
-void place_part(Ctx& ctx, std::array<PartOf, 3>& all, size_t first) {
-  const Slot* slot = all[first].sink->slot();
-  for (size_t i = 0; i < first; ++i)
-    if (all[i].sink->slot() == slot) return;  // placed with an earlier one
-  Grad g = ctx.grad(*all[first].sink);
-  if (!g) return;
-  int64_t covered = 0;
-  bool apart = true;
-  for (const PartOf& p : all) {
-    if (p.sink->slot() != slot) continue;
-    covered += p.width;
-    for (const PartOf& o : all)
-      apart = apart &&
-              (&o == &p || o.sink->slot() != slot || o.column + o.width <= p.column || p.column + p.width <= o.column);
-  }
-  if (!g.add && !(apart && covered == g.tensor.cols())) {
-    ctx.run([&] {
-      for (int64_t r = 0; r < g.tensor.rows(); ++r) std::fill_n(g.tensor.row<float>(r), g.tensor.cols(), 0.0f);
-    });
-    g.add = true;
-  }
-  for (PartOf& p : all)
-    if (p.sink->slot() == slot) *p.part = {rows_of(g.tensor, p.column), g.add};
 }
 
 }  // namespace
@@ -113,11 +45,11 @@ Var attention(Ctx& ctx, const Attention& given) {
   }
   if (y.needs_grad())
     ctx.tape->push(y, [a, shape, y, log_sum](Ctx& ctx) {
-      Parts to;
-      std::array<PartOf, 3> all{PartOf{&a.q.sink(), a.q_column, a.heads * a.dim, &to.q},
-                                PartOf{&a.k.sink(), a.k_column, a.heads_kv * a.dim, &to.k},
-                                PartOf{&a.v.sink(), a.v_column, a.heads_kv * a.dim, &to.v}};
-      for (size_t i = 0; i < all.size(); ++i) place_part(ctx, all, i);
+      Part dq, dk, dv;
+      PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
+                     {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
+                     {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
+      place_parts(ctx, parts);
       const Tensor dy = ctx.grad_of(y.sink());
       Scratch scratch(ctx.arena, kernels::attention_scratch(shape, workers_of(ctx.pool), true));
       ctx.run([&] {
@@ -129,12 +61,12 @@ Var attention(Ctx& ctx, const Attention& given) {
         b.out = rows_of(y.value(), 0);
         b.dout = rows_of(dy, 0);
         b.log_sum = log_sum.value().as<float>();
-        b.dq = to.q.rows;
-        b.dk = to.k.rows;
-        b.dv = to.v.rows;
-        b.add_dq = to.q.add;
-        b.add_dk = to.k.add;
-        b.add_dv = to.v.add;
+        b.dq = dq.rows;
+        b.dk = dk.rows;
+        b.dv = dv.rows;
+        b.add_dq = dq.add;
+        b.add_dk = dk.add;
+        b.add_dv = dv.add;
         b.scratch = scratch.as<void>();
         kernels::attention_backward(b, ctx.pool);
       });
@@ -142,9 +74,8 @@ Var attention(Ctx& ctx, const Attention& given) {
   return y;
 }
 
-namespace {
+namespace reference {
 
-/// 0 where a query sees a key, minus infinity elsewhere: [n, m].
 Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   const int64_t n = a.queries->length(segment), m = a.keys->length(segment);
   const Var s = ctx.make(Shape{n, m}, a.q.dtype(), {});
@@ -160,7 +91,6 @@ Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   return s;
 }
 
-/// What dropout multiplies the weights of one head by: [n, m].
 Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head) {
   const int64_t n = a.queries->length(segment), m = a.keys->length(segment);
   Dropout d = a.dropout;
@@ -177,7 +107,7 @@ Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head)
   return f;
 }
 
-}  // namespace
+}  // namespace reference
 
 Var attention_reference(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
@@ -193,8 +123,8 @@ Var attention_reference(Ctx& ctx, const Attention& given) {
       const Var kh = slice_columns(ctx, k, a.k_column + shared * a.dim, a.dim);
       const Var vh = slice_columns(ctx, v, a.v_column + shared * a.dim, a.dim);
       const Var scores = scale(ctx, matmul(ctx, qh, kh, {.right = true}), static_cast<double>(a.scale));
-      Var weights = softmax(ctx, add(ctx, scores, mask_scores(ctx, a, s)));
-      if (a.dropout.on()) weights = multiply(ctx, weights, dropout_factors(ctx, a, s, h));
+      Var weights = softmax(ctx, add(ctx, scores, reference::mask_scores(ctx, a, s)));
+      if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, s, h));
       heads.push_back(matmul(ctx, weights, vh));
     }
     segments.push_back(concatenate_columns(ctx, heads));

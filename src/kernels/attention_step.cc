@@ -2,45 +2,13 @@
 
 #include <algorithm>
 
-#include "kernels/row_blocks.h"
-
 #define KERNELS_FILE "kernels/attention_step.cc"
 #include "kernels/simd.h"
 // after simd.h, once per instruction set
 #include "kernels/math.h"
+#include "kernels/step_rows.h"
 
 KERNELS_BEGIN
-
-/// What one worker needs: where a row's keys and values lie, and its scores.
-struct StepSpace {
-  const float **keys, **values;  // [longest]
-  float* scores;                 // [longest], whole packs
-};
-
-/// Lists where the keys and values of row i are. Returns how many there are.
-HWY_INLINE int64_t find_keys(const AttentionStep& a, int64_t i, const StepSpace& w) {
-  if (a.ids) {
-    for (int64_t j = 0; j < a.longest; ++j) {
-      const int64_t id = a.ids[j * a.rows + i];
-      w.keys[j] = a.keys.row(id);
-      w.values[j] = a.values.row(id);
-    }
-    return a.longest;
-  }
-  const int64_t n = a.count[i];
-  for (int64_t j = 0; j < n; ++j) {
-    w.keys[j] = a.keys.row(a.first[i] + j);
-    w.values[j] = a.values.row(a.first[i] + j);
-  }
-  return n;
-}
-
-HWY_INLINE float dot(const float* x, const float* y, int64_t dim) {
-  auto total = zero<float>();
-  for_packs(dim, [&](int64_t d, int64_t count)
-                     HWY_ATTR { total = fma(load_at(x + d, count), load_at(y + d, count), total); });
-  return sum(total);
-}
 
 /// Scores become weights, in place; what lies between n and the next whole pack becomes 0.
 HWY_INLINE void soften(float* s, int64_t n, float factor) {
@@ -57,27 +25,6 @@ HWY_INLINE void soften(float* s, int64_t n, float factor) {
   }
   const auto each_weight = splat(1.0f / sum(total));
   for (int64_t j = 0; j < padded; j += 16) store(load(s + j) * each_weight, s + j);
-}
-
-/// out[c] = sum over j of weight_j value_j[column + c], one chain a column; several packs at once hide the latency.
-template <int P>
-HWY_INLINE void weighted_sum(const StepSpace& w, int64_t n, int64_t column, float* out) {
-  Pack<float> total[P];
-#pragma GCC unroll 4
-  for (int p = 0; p < P; ++p) total[p] = zero<float>();
-  for (int64_t j = 0; j < n; ++j) {
-    const auto weight = splat(w.scores[j]);
-    const float* v = w.values[j] + column;
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) total[p] = fma(weight, load(v + 16 * p), total[p]);
-  }
-#pragma GCC unroll 4
-  for (int p = 0; p < P; ++p) store(total[p], out + 16 * p);
-}
-HWY_INLINE void weighted_sum_n(const StepSpace& w, int64_t n, int64_t column, float* out, int64_t count) {
-  auto total = zero<float>();
-  for (int64_t j = 0; j < n; ++j) total = fma(splat(w.scores[j]), load_at(w.values[j] + column, count), total);
-  store_at(total, out, count);
 }
 
 void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
