@@ -37,6 +37,7 @@ struct Experiment {
 using Experiments = std::vector<Experiment>;
 void add_gemm(Experiments& to);
 void add_attention(Experiments& to);
+void add_scores(Experiments& to);
 void add_softmax(Experiments& to);
 void add_norm(Experiments& to);
 void add_activation(Experiments& to);

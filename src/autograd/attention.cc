@@ -5,6 +5,7 @@
 
 #include "autograd/arrange.h"
 #include "autograd/attention_operands.h"
+#include "autograd/attention_reference.h"
 #include "autograd/elementwise.h"
 #include "autograd/matmul.h"
 #include "autograd/reduce.h"
@@ -97,9 +98,8 @@ Var attention(Ctx& ctx, const Attention& given) {
   return y;
 }
 
-namespace {
+namespace reference {
 
-/// 0 where a query sees a key, minus infinity elsewhere: [n, m].
 Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   const int64_t n = a.queries->length(segment), m = a.keys->length(segment);
   const Var s = ctx.make(Shape{n, m}, a.q.dtype(), {});
@@ -115,7 +115,6 @@ Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   return s;
 }
 
-/// What dropout multiplies the weights of one head by: [n, m].
 Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head) {
   const int64_t n = a.queries->length(segment), m = a.keys->length(segment);
   Dropout d = a.dropout;
@@ -132,7 +131,7 @@ Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head)
   return f;
 }
 
-}  // namespace
+}  // namespace reference
 
 Var attention_reference(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
@@ -150,8 +149,8 @@ Var attention_reference(Ctx& ctx, const Attention& given) {
       const bool hooked = a.hook && q.rows() > 0 && k.rows() > 0;
       Var scores = scale(ctx, matmul(ctx, qh, kh, {.right = true}), static_cast<double>(a.scale));
       if (hooked) scores = add(ctx, scores, a.hook->scores_reference(ctx, qh, place));
-      Var weights = softmax(ctx, add(ctx, scores, mask_scores(ctx, a, s)));
-      if (a.dropout.on()) weights = multiply(ctx, weights, dropout_factors(ctx, a, s, h));
+      Var weights = softmax(ctx, add(ctx, scores, reference::mask_scores(ctx, a, s)));
+      if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, s, h));
       Var out = matmul(ctx, weights, vh);
       if (hooked)
         if (const Var more = a.hook->values_reference(ctx, weights, place)) out = add(ctx, out, more);

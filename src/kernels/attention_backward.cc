@@ -199,16 +199,6 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const Sco
   keys_gradient(w.dweights, q, w.q.stride, w.dk, w.add_dk);
 }
 
-/// Rows of scratch to their place among the gradients.
-void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, int64_t row, int64_t column, bool add) {
-  if (!to.data) return;
-  const int64_t width = round16(dim);
-  for (int64_t r = 0; r < rows; ++r) {
-    float* out = to.data + (row + r) * to.stride + column;
-    for_packs(dim, [&](int64_t d, int64_t count) HWY_ATTR { put_at(load(from + r * width + d), out + d, count, add); });
-  }
-}
-
 /// dots[r] = the row's dO . O, for one head.
 void row_dots(const AttentionBackward& a, const Rows& dout, int64_t rows, int64_t row, int64_t column, float* dots) {
   for (int64_t r = 0; r < rows; ++r) {

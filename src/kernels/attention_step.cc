@@ -2,46 +2,13 @@
 
 #include <algorithm>
 
-#include "kernels/row_blocks.h"
-
 #define KERNELS_FILE "kernels/attention_step.cc"
 #include "kernels/simd.h"
 // after simd.h, once per instruction set
 #include "kernels/math.h"
+#include "kernels/step_rows.h"
 
 KERNELS_BEGIN
-
-/// What one worker needs: where a row's keys and values lie, and its scores.
-struct StepSpace {
-  const float **keys, **values;  // [longest]
-  float* scores;                 // [longest], whole packs
-  float* hook;
-};
-
-/// Lists where the keys and values of row i are. Returns how many there are.
-HWY_INLINE int64_t find_keys(const AttentionStep& a, int64_t i, const StepSpace& w) {
-  if (a.ids) {
-    for (int64_t j = 0; j < a.longest; ++j) {
-      const int64_t id = a.ids[j * a.rows + i];
-      w.keys[j] = a.keys.row(id);
-      w.values[j] = a.values.row(id);
-    }
-    return a.longest;
-  }
-  const int64_t n = a.count[i];
-  for (int64_t j = 0; j < n; ++j) {
-    w.keys[j] = a.keys.row(a.first[i] + j);
-    w.values[j] = a.values.row(a.first[i] + j);
-  }
-  return n;
-}
-
-HWY_INLINE float dot(const float* x, const float* y, int64_t dim) {
-  auto total = zero<float>();
-  for_packs(dim, [&](int64_t d, int64_t count)
-                     HWY_ATTR { total = fma(load_at(x + d, count), load_at(y + d, count), total); });
-  return sum(total);
-}
 
 /// Scores become weights, in place; what lies between n and the next whole pack becomes 0.
 HWY_INLINE void soften(float* s, int64_t n, float factor) {
@@ -58,27 +25,6 @@ HWY_INLINE void soften(float* s, int64_t n, float factor) {
   }
   const auto each_weight = splat(1.0f / sum(total));
   for (int64_t j = 0; j < padded; j += 16) store(load(s + j) * each_weight, s + j);
-}
-
-/// out[c] = sum over j of weight_j value_j[column + c], one chain a column; several packs at once hide the latency.
-template <int P>
-HWY_INLINE void weighted_sum(const StepSpace& w, int64_t n, int64_t column, float* out) {
-  Pack<float> total[P];
-#pragma GCC unroll 4
-  for (int p = 0; p < P; ++p) total[p] = zero<float>();
-  for (int64_t j = 0; j < n; ++j) {
-    const auto weight = splat(w.scores[j]);
-    const float* v = w.values[j] + column;
-#pragma GCC unroll 4
-    for (int p = 0; p < P; ++p) total[p] = fma(weight, load(v + 16 * p), total[p]);
-  }
-#pragma GCC unroll 4
-  for (int p = 0; p < P; ++p) store(total[p], out + 16 * p);
-}
-HWY_INLINE void weighted_sum_n(const StepSpace& w, int64_t n, int64_t column, float* out, int64_t count) {
-  auto total = zero<float>();
-  for (int64_t j = 0; j < n; ++j) total = fma(splat(w.scores[j]), load_at(w.values[j] + column, count), total);
-  store_at(total, out, count);
 }
 
 void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
@@ -100,28 +46,13 @@ void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
       a.hook->scores(tile, a.tables, w.scores);
     }
     soften(w.scores, n, a.hook ? kLog2E : a.scale * kLog2E);
-    int64_t d = 0;
-    for (; d + 64 <= a.dim; d += 64) weighted_sum<4>(w, n, column + d, out + h * a.dim + d);
-    for (; d + 32 <= a.dim; d += 32) weighted_sum<2>(w, n, column + d, out + h * a.dim + d);
-    for_packs(a.dim - d, [&](int64_t j, int64_t count)
-                             HWY_ATTR { weighted_sum_n(w, n, column + d + j, out + h * a.dim + d + j, count); });
+    weighted_sums(w, n, column, a.dim, out + h * a.dim);
     if (a.hook) a.hook->values(tile, a.tables, w.scores, out + h * a.dim, a.dim);
   }
 }
 
 void attention_step(const AttentionStep& a, ThreadPool* pool) {
-  const int64_t work = 2 * a.heads * a.dim * std::max<int64_t>(a.longest, 1), each = rows_per_block(work);
-  const int64_t bytes = attention_step_scratch(a.longest, 1, a.hook, a.dim), padded = (a.longest + 15) / 16 * 16;
-  if (!worth_a_pool(pool, a.rows * work)) pool = nullptr;
-  parallel_for(pool, (a.rows + each - 1) / each, [&](int64_t block, int worker) {
-    char* mine = static_cast<char*>(a.scratch) + worker * bytes;
-    StepSpace w;
-    w.scores = reinterpret_cast<float*>(mine);
-    w.keys = reinterpret_cast<const float**>(w.scores + padded);
-    w.values = w.keys + padded;
-    w.hook = reinterpret_cast<float*>(w.values + padded);
-    for (int64_t i = block * each; i < std::min(a.rows, (block + 1) * each); ++i) attend(a, i, w);
-  });
+  for_step_rows(a, pool, [&](int64_t i, const StepSpace& w) HWY_ATTR { attend(a, i, w); });
 }
 
 KERNELS_END

@@ -66,6 +66,16 @@ HWY_INLINE void copy_dense(const float* from, int64_t stride, int64_t rows, int6
     for_packs(dim, [&](int64_t j, int64_t count) HWY_ATTR { store(load_at(from + j, count), to + j); });
 }
 
+/// Rows of scratch, as copy_dense leaves them, to their place in a matrix that may be absent.
+HWY_INLINE void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, int64_t row, int64_t column, bool add) {
+  if (!to.data) return;
+  const int64_t width = round16(dim);
+  for (int64_t r = 0; r < rows; ++r) {
+    float* out = to.data + (row + r) * to.stride + column;
+    for_packs(dim, [&](int64_t d, int64_t count) HWY_ATTR { put_at(load(from + r * width + d), out + d, count, add); });
+  }
+}
+
 /// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
 /// hardware's own prefetching.
 HWY_INLINE void fetch(const Rows& x, int64_t row, Mask::Range rows, int64_t column, int64_t width) {
