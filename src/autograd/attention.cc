@@ -161,4 +161,102 @@ Var attention_reference(Ctx& ctx, const Attention& given) {
   return concatenate_rows(ctx, segments);
 }
 
+namespace {
+
+void check_pair(const Attention& a, const Attention& b) {
+  check(a.q.slot() == b.q.slot() && a.q_column == b.q_column && a.heads == b.heads && a.dim == b.dim, "joint_attention",
+        "the queries of both sides differ");
+  check(!a.hook && !b.hook, "joint_attention", "it takes no hook");
+}
+
+/// [n, m] scores of all heads would be one matrix: here a head at a time, the keys of both sides side by side.
+Var joint_attention_reference(Ctx& ctx, const Attention& a, const Attention& b) {
+  const auto head_of = [&](const Attention& x, const Var& rows, int64_t column, int64_t h) {
+    return slice_columns(ctx, rows, column + h / (x.heads / x.heads_kv) * x.dim, x.dim);
+  };
+  // Sequences of a and of b are cut differently: every query's own piece of both is looked up.
+  std::vector<Var> rows;
+  for (int64_t r = 0, sa = 0, sb = 0; r < a.q.rows(); ++r) {
+    while (r >= a.queries->begin(sa) + a.queries->length(sa)) ++sa;
+    while (r >= b.queries->begin(sb) + b.queries->length(sb)) ++sb;
+    std::vector<Var> heads;
+    for (int64_t h = 0; h < a.heads; ++h) {
+      const Var q = slice_columns(ctx, slice_rows(ctx, a.q, r, 1), a.q_column + h * a.dim, a.dim);
+      std::vector<Var> scores, values;
+      for (const auto& [x, s] : {std::pair{&a, sa}, std::pair{&b, sb}}) {
+        const Mask::Range seen =
+            x->mask.keys_of(r - x->queries->begin(s), x->queries->length(s), x->keys->length(s), s);
+        const int64_t from = x->keys->begin(s) + seen.from, count = seen.to - seen.from;
+        const Var k = head_of(*x, slice_rows(ctx, x->k, from, count), x->k_column, h);
+        values.push_back(head_of(*x, slice_rows(ctx, x->v, from, count), x->v_column, h));
+        scores.push_back(scale(ctx, matmul(ctx, q, k, {.right = true}), static_cast<double>(x->scale)));
+      }
+      heads.push_back(matmul(ctx, softmax(ctx, concatenate_columns(ctx, scores)), concatenate_rows(ctx, values)));
+    }
+    rows.push_back(concatenate_columns(ctx, heads));
+  }
+  return concatenate_rows(ctx, rows);
+}
+
+}  // namespace
+
+Var joint_attention(Ctx& ctx, const Attention& first, const Attention& second) {
+  const Attention a = checked(first), b = checked(second);
+  check_pair(a, b);
+  if (a.q.dtype() == DType::f64) return joint_attention_reference(ctx, a, b);
+  const int64_t rows = a.q.rows(), width = a.heads * a.dim;
+  Var y = ctx.make(Shape{rows, width}, DType::f32, {&a.q, &a.k, &a.v, &b.k, &b.v});
+  Var log_sum = ctx.make(Shape{a.heads, rows}, DType::f32, {});
+  const auto scratch_of = [&](bool backward) {
+    return std::max(kernels::attention_scratch(shape_of(a), workers_of(ctx.pool), backward),
+                    kernels::attention_scratch(shape_of(b), workers_of(ctx.pool), backward));
+  };
+  {
+    const Scratch other(ctx.arena, rows * width * 4), other_sum(ctx.arena, a.heads * rows * 4);
+    const Scratch scratch(ctx.arena, scratch_of(false));
+    const auto forward = [&](const Attention& x, kernels::Rows out, float* sums) {
+      kernels::attention_forward({shape_of(x), rows_of(x.q.value(), x.q_column), rows_of(x.k.value(), x.k_column),
+                                  rows_of(x.v.value(), x.v_column), out, sums, scratch.as<void>()},
+                                 ctx.pool);
+    };
+    ctx.run([&] {
+      const kernels::Rows out = rows_of(y.value(), 0), more{other.as<float>(), width};
+      forward(a, out, log_sum.value().as<float>());
+      forward(b, more, other_sum.as<float>());
+      kernels::attention_merge({rows, a.heads, a.dim, out, more, log_sum.value().as<float>(), other_sum.as<float>()},
+                               ctx.pool);
+    });
+  }
+  if (y.needs_grad())
+    ctx.tape->push(y, [a, b, y, log_sum, bytes = scratch_of(true)](Ctx& ctx) {
+      const Tensor dy = ctx.grad_of(y.sink());
+      Part dq, dk, dv, dk_b, dv_b;
+      PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
+                     {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
+                     {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
+      PartOf parts_b[]{{&b.k.sink(), b.k_column, b.heads_kv * b.dim, &dk_b},
+                       {&b.v.sink(), b.v_column, b.heads_kv * b.dim, &dv_b}};
+      place_parts(ctx, parts);
+      place_parts(ctx, parts_b);
+      const Scratch scratch(ctx.arena, bytes);
+      ctx.run([&] {
+        const auto back = [&](const Attention& x, const Part& to_q, const Part& to_k, const Part& to_v) {
+          kernels::AttentionBackward g = way_back(x, y, log_sum, dy);
+          g.part = true;
+          g.dq = to_q.rows;
+          g.dk = to_k.rows;
+          g.dv = to_v.rows;
+          g.add_dq = to_q.add;
+          g.add_dk = to_k.add;
+          g.add_dv = to_v.add;
+          g.scratch = scratch.as<void>();
+          kernels::attention_backward(g, ctx.pool);
+        };
+        back(a, dq, dk, dv);
+        back(b, {dq.rows, true}, dk_b, dv_b);
+      });
+    });
+  return y;
+}
+
 }  // namespace attune

@@ -49,4 +49,8 @@ Var attention(Ctx& ctx, const Attention& a);
 /// The same composed of plain operations, one head of one segment at a time, in f32 or f64.
 Var attention_reference(Ctx& ctx, const Attention& a);
 
+/// One softmax over the keys of both: of each query's own sequence and, say, of vectors that all of them share. The
+/// queries are the same; masks, keys and values are each one's own, and every query sees keys of both.
+Var joint_attention(Ctx& ctx, const Attention& a, const Attention& b);
+
 }  // namespace attune

@@ -128,9 +128,19 @@ struct AttentionBackward {
   const float* log_sum = nullptr;
   Rows dq, dk, dv;  // any may be absent (data == nullptr)
   bool add_dq = false, add_dk = false, add_dv = false;
+  bool part = false;  // these are not all keys that out and log_sum were made of: see attention_merge
   void* scratch = nullptr;
 };
 void attention_backward(const AttentionBackward& a, ThreadPool* pool);
+
+/// Makes of two results for the same queries, each over keys of its own, the one over all of them: into out and log_sum
+/// of the first. Every row has keys in both. The backward pass of either is then that of a part, given the merged ones.
+struct AttentionMerge {
+  int64_t rows = 0, heads = 1, dim = 0;
+  Rows out, other;
+  float *log_sum = nullptr, *other_log_sum = nullptr;
+};
+void attention_merge(const AttentionMerge& a, ThreadPool* pool);
 
 /// Bytes of scratch: linear in the longest sequence, times the workers.
 int64_t attention_scratch(const AttentionShape& shape, int workers, bool backward);

@@ -146,7 +146,7 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
     hook->values_backward(x.tile, shape.tables, dout, w.dout.stride, x.ds);
   }
   hide_tile(shape, x.tile, x.s);
-  soften_backward(a, x.tile, x.s, x.ds, x.tile.keys <= kKeyTile ? nullptr : w.dots + x.at);
+  soften_backward(a, x.tile, x.s, x.ds, x.tile.keys <= kKeyTile && !a.part ? nullptr : w.dots + x.at);
   if (!hook) return;
   hook->values_gradient(x.tile, shape.tables, x.s, dout, w.dout.stride);
   hook->scores_backward(x.tile, shape.tables, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
@@ -254,7 +254,7 @@ class Held {
         rows_(held_rows(x_, n_)),
         width_(round16(x_.dim)),
         step_(query_tile(x_.mask, x_.keys->length(segment))),
-        dots_(x_.keys->length(segment) > kKeyTile) {}
+        dots_(a.part || x_.keys->length(segment) > kKeyTile) {}
 
   int64_t step() const { return step_; }
   /// Where the rows from `query` on, the first of a tile, lie for the g-th head.
@@ -339,7 +339,7 @@ void attention_backward(const AttentionBackward& a, ThreadPool* pool) {
     BackwardSpace w;
     BackwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
     const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
-    if (n > 0 && m > 0 && std::max(n, m) <= kShort && x.dim % 16 == 0 && a.dq.data && a.dk.data && a.dv.data)
+    if (n > 0 && m > 0 && std::max(n, m) <= kShort && !a.part && x.dim % 16 == 0 && a.dq.data && a.dk.data && a.dv.data)
       short_unit_backward(a, w, segment, head_kv);
     else
       unit_backward(a, w, segment, head_kv);
