@@ -23,7 +23,7 @@ _attune() {
     " new "*) words="--out --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
-    " info") words="recipe --markdown $common" ;;
+    " info") words="mechanisms scores positions recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --character-coverage --out $common" ;;

@@ -3,6 +3,7 @@
 #include "attune/bench.h"
 #include "attune/error.h"
 #include "attune/machine.h"
+#include "attune/mechanisms.h"
 #include "attune/metric.h"
 #include "attune/model.h"
 #include "attune/new_recipe.h"

@@ -1,5 +1,6 @@
 #include "attune/recipe.h"
 
+#include "base/text.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
 
@@ -26,13 +27,7 @@ constexpr const char* kEnd = R"(
 
 )";
 
-/// `|` would end a cell of the table.
-std::string cell(const std::string& text) {
-  std::string out;
-  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
-  return out;
-}
-std::string code(const std::string& text) { return text.empty() ? "" : "`" + cell(text) + "`"; }
+std::string code(const std::string& text) { return text.empty() ? "" : "`" + markdown_cell(text) + "`"; }
 
 }  // namespace
 
@@ -55,8 +50,8 @@ std::string recipe_reference() {
       out += "| key | default | type or range | meaning |\n|---|---|---|---|\n";
     }
     const std::string name = dot == std::string::npos ? k.key : k.key.substr(dot + 1);
-    out += "| `" + name + "` | " + code(k.standard) + " | " + cell(k.range.empty() ? k.type : k.range) + " | " +
-           cell(k.sentence) + " |\n";
+    out += "| `" + name + "` | " + code(k.standard) + " | " + markdown_cell(k.range.empty() ? k.type : k.range) + " | " +
+           markdown_cell(k.sentence) + " |\n";
   }
   return out + kEnd + "```toml\n" + recipe_text(Recipe{}) + "```\n";
 }

@@ -8,7 +8,13 @@ namespace attune {
 
 int Parameters::add(std::string name, const Shape& shape, bool packed) {
   const int i = add_entry(name, shape, packed);
-  add_name(std::move(name), shape, offset(i));
+  add_name(std::move(name), shape, 0);
+  return i;
+}
+
+int Parameters::add_buffer(std::string name, const Shape& shape) {
+  const int i = add(std::move(name), shape);
+  entries_.back().buffer = true;
   return i;
 }
 
@@ -22,7 +28,7 @@ int Parameters::add_joined(const std::vector<ParameterPart>& parts, int64_t colu
   }
   const auto shape = [&](int64_t n) { return columns > 0 ? Shape{n, columns} : Shape{n}; };
   const int i = add_entry(name, shape(rows), packed);
-  int64_t at = offset(i);
+  int64_t at = 0;  // within the entry, until allocate() places it
   for (const ParameterPart& p : parts) {
     add_name(p.name, shape(p.rows), at);
     at += shape(p.rows).size();
@@ -33,6 +39,7 @@ int Parameters::add_joined(const std::vector<ParameterPart>& parts, int64_t colu
 void Parameters::add_name(std::string name, const Shape& shape, int64_t offset) {
   for (const NamedParameter& n : named_) check(n.name != name, "parameters", "two are named '{}'", name);
   named_.push_back({std::move(name), shape, offset});
+  ++entries_.back().names;
 }
 
 int64_t Parameters::numbers() const {
@@ -44,18 +51,28 @@ int64_t Parameters::numbers() const {
 int Parameters::add_entry(std::string name, const Shape& shape, bool packed) {
   check(data_.size() == 0, "parameters", "'{}' comes after allocate()", name);
   check(!packed || shape.rank() == 2, "parameters", "'{}' is {}: only a matrix can be packed", name, shape.text());
-  int64_t offset = 0;
-  if (!entries_.empty()) {
-    const Entry& last = entries_.back();
-    offset = (last.offset + last.shape.size() + 15) / 16 * 16;
-  }
-  entries_.push_back({std::move(name), shape, offset, packed, {}, {}, {}, {}});
+  Entry& e = entries_.emplace_back();
+  e.name = std::move(name);
+  e.shape = shape;
+  e.packed = packed;
+  e.first_name = named_.size();
   return count() - 1;
 }
 
+void Parameters::place(Entry& entry, int64_t& at) {
+  entry.offset = at;
+  for (size_t i = 0; i < entry.names; ++i) named_[entry.first_name + i].offset += at;
+  at = (at + entry.shape.size() + 15) / 16 * 16;
+}
+
 void Parameters::allocate() {
-  const Entry* last = entries_.empty() ? nullptr : &entries_.back();
-  data_ = Aligned<float>(last ? (last->offset + last->shape.size() + 15) / 16 * 16 : 0);
+  int64_t at = 0;
+  for (Entry& e : entries_)
+    if (!e.buffer) place(e, at);
+  trained_ = at;
+  for (Entry& e : entries_)
+    if (e.buffer) place(e, at);
+  data_ = Aligned<float>(at);
 }
 
 Tensor Parameters::value(int i) const {
@@ -80,8 +97,8 @@ void Parameters::repack(ThreadPool* pool) {
 }
 
 Var Parameters::var(Ctx& ctx, int i, Gradients* to) const {
-  Var v = to ? ctx.parameter(value(i), to->grad(i), to->written(i)) : ctx.input(value(i));
   const Entry& e = entries_[static_cast<size_t>(i)];
+  Var v = to && !e.buffer ? ctx.parameter(value(i), to->grad(i), to->written(i)) : ctx.input(value(i));
   if (e.matrix.data) {
     v.slot()->packed = &e.matrix;
     v.slot()->packed_transposed = &e.matrix_transposed;

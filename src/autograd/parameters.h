@@ -33,6 +33,9 @@ class Parameters {
   /// The same for one that is a single matrix (or vector) in memory and several outside, one above the other: query,
   /// key and value of a layer, computed in one product. Without columns they are vectors.
   int add_joined(const std::vector<ParameterPart>& parts, int64_t columns, bool packed = false);
+  /// Numbers that no gradient changes: a rule of their owner moves them after each update, by what its layers gathered
+  /// in their place of the Gradients (centroids of clusters). They lie behind all others.
+  int add_buffer(std::string name, const Shape& shape);
   /// Makes the flat block, filled with zeros.
   void allocate();
 
@@ -46,6 +49,9 @@ class Parameters {
   /// The flat block; each parameter begins at a multiple of 16, with zeros between.
   float* data() const { return data_.data(); }
   int64_t size() const { return data_.size(); }
+  /// How much of the block, from its beginning, gradients change: all but the buffers.
+  int64_t trained() const { return trained_; }
+  bool is_buffer(int i) const { return entries_[static_cast<size_t>(i)].buffer; }
   int64_t offset(int i) const { return entries_[static_cast<size_t>(i)].offset; }
 
   /// Packs the weights anew. Call it after every change of values, before anything uses them.
@@ -57,16 +63,19 @@ class Parameters {
   struct Entry {
     std::string name;
     Shape shape;
-    int64_t offset;
-    bool packed;
+    int64_t offset = 0;
+    bool packed = false, buffer = false;
+    size_t first_name = 0, names = 0;  // in named_
     Aligned<float> panels, panels_transposed;
     PackedMatrix matrix, matrix_transposed;
   };
   int add_entry(std::string name, const Shape& shape, bool packed);
   void add_name(std::string name, const Shape& shape, int64_t offset);
+  void place(Entry& entry, int64_t& at);
   std::vector<Entry> entries_;
   std::vector<NamedParameter> named_;
   Aligned<float> data_;
+  int64_t trained_ = 0;
 };
 
 /// Gradients of all parameters. What no gradient reached since start() counts as zero.

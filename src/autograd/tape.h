@@ -158,4 +158,13 @@ class Tape {
   size_t chunk_ = 0, used_ = 0;
 };
 
+/// Something that operations point to: it lives as long as the caller holds it and, where there is a tape, until the
+/// backward pass is over.
+template <class T>
+std::shared_ptr<const T> keep(Ctx& ctx, T value) {
+  auto kept = std::make_shared<const T>(std::move(value));
+  if (ctx.tape) ctx.tape->push(std::initializer_list<const Var*>{}, [kept](Ctx&) {});
+  return kept;
+}
+
 }  // namespace attune

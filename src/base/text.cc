@@ -90,4 +90,10 @@ std::string_view trim(std::string_view text) {
   return text.substr(from, text.find_last_not_of(blank) - from + 1);
 }
 
+std::string markdown_cell(std::string_view text) {
+  std::string out;
+  for (const char c : text) out += c == '|' ? std::string("\\|") : std::string(1, c);
+  return out;
+}
+
 }  // namespace attune

@@ -16,4 +16,7 @@ std::vector<std::string> split(std::string_view text, char separator);
 /// Without spaces, tabs and line ends at both sides.
 std::string_view trim(std::string_view text);
 
+/// A text as a cell of a Markdown table: a bar would end the cell.
+std::string markdown_cell(std::string_view text);
+
 }  // namespace attune

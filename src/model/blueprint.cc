@@ -24,8 +24,18 @@ int Blueprint::table(const std::string& name, int64_t rows, int64_t columns, Ini
   return add(shared_->parameters.add(full(name), {rows, columns}), init);
 }
 
+int Blueprint::table_once(const std::string& name, int64_t rows, int64_t columns, Init init) const {
+  for (int i = 0; i < shared_->parameters.count(); ++i)
+    if (shared_->parameters.name(i) == full(name)) return i;
+  return table(name, rows, columns, init);
+}
+
 int Blueprint::vector(const std::string& name, int64_t size, Init init) const {
   return add(shared_->parameters.add(full(name), {size}), init);
+}
+
+int Blueprint::buffer(const std::string& name, int64_t rows, int64_t columns, Init init) const {
+  return add(shared_->parameters.add_buffer(full(name), {rows, columns}), init);
 }
 
 int Blueprint::joined(std::vector<ParameterPart> parts, int64_t in, Init init) const {
@@ -43,8 +53,8 @@ void initialize(Parameters& parameters, const std::vector<Init>& inits, uint64_t
       case Init::Kind::zeros:
         std::fill_n(x, t.size(), 0.0f);
         break;
-      case Init::Kind::ones:
-        std::fill_n(x, t.size(), 1.0f);
+      case Init::Kind::constant:
+        std::fill_n(x, t.size(), static_cast<float>(init.reach));
         break;
       case Init::Kind::uniform:
         for (int64_t j = 0; j < t.size(); ++j) x[j] = static_cast<float>(random.uniform(-init.reach, init.reach));

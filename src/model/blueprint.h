@@ -11,11 +11,12 @@ namespace attune {
 
 /// How a parameter begins.
 struct Init {
-  enum class Kind { zeros, ones, uniform, normal } kind = Kind::zeros;
-  double reach = 0;  // of the uniform distribution: -reach to reach; the deviation of the normal one
+  enum class Kind { zeros, constant, uniform, normal } kind = Kind::zeros;
+  double reach = 0;  // of the uniform distribution: -reach to reach; the deviation of the normal one; the constant
 
   static Init zeros() { return {}; }
-  static Init ones() { return {Kind::ones}; }
+  static Init constant(double value) { return {Kind::constant, value}; }
+  static Init ones() { return constant(1); }
   static Init normal(double deviation) { return {Kind::normal, deviation}; }
   /// Glorot and Bengio 2010: keeps the variance of a layer of that many inputs and outputs, times gain^2.
   static Init xavier(int64_t in, int64_t out, double gain = 1);
@@ -35,12 +36,18 @@ class Blueprint {
   /// A part of this place: `encoder`.at("0").at("self") is "encoder.0.self".
   Blueprint at(const std::string& part) const { return Blueprint(*shared_, full(part)); }
   const std::string& name() const { return name_; }
+  /// The stack this place belongs to: "encoder" for "encoder.0.self".
+  Blueprint at_stack() const { return Blueprint(*shared_, name_.substr(0, name_.find('.'))); }
 
   /// A weight matrix that linear() multiplies by, its panels kept packed.
   int matrix(const std::string& name, int64_t out, int64_t in, Init init) const;
   /// A matrix whose rows are looked up.
   int table(const std::string& name, int64_t rows, int64_t columns, Init init) const;
   int vector(const std::string& name, int64_t size, Init init) const;
+  /// The same table for everyone who asks: the first declares it.
+  int table_once(const std::string& name, int64_t rows, int64_t columns, Init init) const;
+  /// Numbers that are not learned: see Parameters::add_buffer.
+  int buffer(const std::string& name, int64_t rows, int64_t columns, Init init) const;
   /// Matrices or vectors (in == 0) that are one in memory. Parts have names of their own: "query.weight".
   int joined(std::vector<ParameterPart> parts, int64_t in, Init init) const;
   /// A number for each place where something is dropped.

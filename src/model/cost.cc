@@ -27,40 +27,30 @@ Multiplied weights_of(const ModelOptions& o, const Vocabularies& sizes) {
   return m;
 }
 
-/// How many rows there are, and pairs of positions that see each other: all of a source, the past of a target, all of
-/// source by target.
-struct Counts {
-  double sources = 0, targets = 0, source_pairs = 0, target_pairs = 0, cross_pairs = 0;
-};
-
-double flops(const ModelOptions& o, const Vocabularies& sizes, const Counts& n) {
+/// Every weight is used going forward and twice going back.
+double product_flops(const ModelOptions& o, const Vocabularies& sizes, double sources, double targets) {
   const Multiplied m = weights_of(o, sizes);
-  const auto d = static_cast<double>(o.d_model), encoder = static_cast<double>(o.encoder_layers),
-             decoder = static_cast<double>(o.decoder_layers);
-  return 6 * (m.source * n.sources + m.target * n.targets) +
-         14 * d * (encoder * n.source_pairs + decoder * (n.target_pairs + n.cross_pairs));
+  return 6 * (m.source * sources + m.target * targets);
 }
+
+/// Two products forward, five back.
+constexpr double kMixingPasses = 3.5;
 
 }  // namespace
 
 double training_flops(const Transformer& model, const Segments* sources, const Segments& targets) {
-  Counts c;
-  c.sources = sources ? static_cast<double>(sources->rows()) : 0;
-  c.targets = static_cast<double>(targets.rows());
-  for (int64_t i = 0; i < targets.count(); ++i) {
-    const auto m = static_cast<double>(targets.length(i)), n = sources ? static_cast<double>(sources->length(i)) : 0;
-    c.source_pairs += n * n;
-    c.target_pairs += m * (m + 1) / 2;
-    c.cross_pairs += m * n;
-  }
-  return flops(model.options(), model.sizes(), c);
+  return product_flops(model.options(), model.sizes(), sources ? static_cast<double>(sources->rows()) : 0,
+                       static_cast<double>(targets.rows())) +
+         kMixingPasses * model.mixing_operations(sources, targets);
 }
 
 double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,
                       int64_t target_tokens, int64_t length) {
   const auto n = static_cast<double>(source_tokens), m = static_cast<double>(target_tokens),
              l = static_cast<double>(length);
-  return flops(model, sizes, {n, m, n * l, m * (l + 1) / 2, m * l});
+  const auto encoder = static_cast<double>(model.encoder_layers), decoder = static_cast<double>(model.decoder_layers);
+  const double pairs = encoder * n * l + decoder * (m * (l + 1) / 2 + m * l);
+  return product_flops(model, sizes, n, m) + kMixingPasses * 4 * static_cast<double>(model.d_model) * pairs;
 }
 
 }  // namespace attune

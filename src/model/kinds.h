@@ -5,6 +5,7 @@
 
 #include "base/choice.h"
 #include "base/error.h"
+#include "base/fields.h"
 #include "base/text.h"
 
 namespace attune {
@@ -20,6 +21,13 @@ size_t find_kind(const std::vector<Kind>& kinds, const Choice& choice, const std
   const std::string near = closest_name(choice.kind, names);
   fail(ErrorKind::recipe, "{} = \"{}\" is not known. {}", key, choice.kind,
        near.empty() ? "There are: " + join(names, ", ") : "Did you mean \"" + near + "\"?");
+}
+
+/// The fields of a kind's options, with their defaults.
+template <class T>
+Fields default_options() {
+  static typename T::Options options;
+  return fields_of(options);
 }
 
 }  // namespace attune

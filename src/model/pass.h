@@ -1,5 +1,7 @@
-// One pass through a model: the context its operations run in, its weights, and where their gradients go.
+// One pass through a model: the context its operations run in, its weights, where their gradients go, and what layers
+// tell each other on the way.
 #pragma once
+#include <span>
 #include <string>
 #include <vector>
 
@@ -11,7 +13,7 @@ namespace attune {
 struct AttentionTap {
   std::string place;  // "decoder.3.cross", "encoder.0.self"
   int64_t heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights = {};  // [heads, queries, keys], filled by the pass
+  std::vector<float> weights = {};  // [heads, queries, keys], filled by the pass; none where the mechanism has none
 };
 
 struct Pass {
@@ -19,8 +21,21 @@ struct Pass {
   const Parameters& parameters;
   Gradients* gradients = nullptr;  // none: nothing is learned
   AttentionTap* tap = nullptr;
+  Var* loss_terms = nullptr;          // where layers may add to the loss; none: nobody asks
+  std::span<const Var> instead = {};  // in place of the parameters, of another type: gradient checks in f64
 
-  Var operator[](int i) const { return parameters.var(ctx, i, gradients); }
+  Var operator[](int i) const {
+    return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];
+  }
+  /// The type it computes in.
+  DType dtype() const { return instead.empty() ? DType::f32 : instead[0].dtype(); }
+  /// Adds a term, [1], to the loss of the whole batch; each shard takes its share of it.
+  void add_loss(const Var& term) const;
+};
+
+/// What one attention layer hands to the next of its stack, in mechanisms that have such a stream (Luna).
+struct Carried {
+  Var stream;
 };
 
 /// Tokens of a packed batch or of a shard of it. What it points to outlives the pass and its backward.

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "autograd/elementwise.h"
 #include "autograd/embed.h"
 #include "autograd/output_loss.h"
 #include "base/error.h"
@@ -28,41 +29,43 @@ AttentionSetup setup_of(const Blueprint& b, const ModelOptions& o, int64_t own_h
   return s;
 }
 
-SelfAttention self_attention(const Blueprint& b, const ModelOptions& o, int layer, bool decoder) {
+SelfAttention self_attention(const Blueprint& b, const ModelOptions& o, int layer, const PositionScheme& position,
+                             const std::string& position_name, bool decoder) {
   AttentionSetup s = setup_of(b, o, decoder ? o.decoder_heads : o.encoder_heads);
   s.causal = decoder;
   const std::vector<Choice>& own = decoder ? o.decoder_attention : o.encoder_attention;
   const std::string key = own.empty() ? "model.attention"
                           : decoder   ? "model.decoder_attention"
                                       : "model.encoder_attention";
-  return SelfAttention(b, s, make_attention(of_layer(own, o.attention, layer), s, key));
+  std::unique_ptr<RelativePosition> relative = position.layer(b.at("position"), s);
+  if (relative) s.relative = relative->hook() ? Relative::scores : Relative::turned;
+  s.position = position_name;
+  return SelfAttention(b, s, make_attention(of_layer(own, o.attention, layer), s, b, key), std::move(relative));
 }
 
 std::unique_ptr<CrossAttention> cross_attention(const Blueprint& b, const ModelOptions& o, int layer) {
-  if (o.shape != ModelShape::encoder_decoder) return nullptr;
   AttentionSetup s = setup_of(b, o, o.cross_heads);
   s.cross = true;
   const Choice choice = of_layer(o.cross_attention, {{"softmax"}}, layer);
-  return std::make_unique<CrossAttention>(b, s, make_attention(choice, s, "model.cross_attention"));
+  return std::make_unique<CrossAttention>(b, s, make_attention(choice, s, b, "model.cross_attention"));
 }
 
 }  // namespace
 
 // --- 3.1 Encoder and decoder stacks ----------------------------------------------------------------------------------
 
-Transformer::EncoderLayer::EncoderLayer(const Blueprint& b, const ModelOptions& o, int layer)
-    : self(self_attention(b.at("self"), o, layer, false)),
-      self_residual(b.at("self"), o),
-      feed_forward(b.at("feed_forward"), o),
-      feed_forward_residual(b.at("feed_forward"), o) {}
-
-Transformer::DecoderLayer::DecoderLayer(const Blueprint& b, const ModelOptions& o, int layer)
-    : self(self_attention(b.at("self"), o, layer, true)),
-      self_residual(b.at("self"), o),
-      cross(cross_attention(b.at("cross"), o, layer)),
-      cross_residual(cross ? std::make_unique<Residual>(b.at("cross"), o) : nullptr),
-      feed_forward(b.at("feed_forward"), o),
-      feed_forward_residual(b.at("feed_forward"), o) {}
+Transformer::Layer::Layer(const Blueprint& b, const ModelOptions& o, int layer, const Input& input, bool decoder)
+    : self(self_attention(b.at("self"), o, layer, *input.position, input.position_name, decoder)),
+      self_residual(b.at("self"), o) {
+  if (decoder && o.shape == ModelShape::encoder_decoder) {
+    cross = cross_attention(b.at("cross"), o, layer);
+    cross_residual = std::make_unique<Residual>(b.at("cross"), o);
+  }
+  if (self.parts.feed_forward) {
+    feed_forward = std::make_unique<FeedForward>(b.at("feed_forward"), o);
+    feed_forward_residual = std::make_unique<Residual>(b.at("feed_forward"), o);
+  }
+}
 
 Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes) : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
@@ -83,14 +86,16 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes)
     const Choice& position = own_or(o.encoder_position, o.position);
     source_ = std::make_unique<Input>(encoder, o, position, sizes.longest, "model.encoder_position");
     source_->table = all_tied ? common : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
-    for (int l = 0; l < o.encoder_layers; ++l) encoder_.emplace_back(encoder.at(std::to_string(l)), o, l);
+    for (int l = 0; l < o.encoder_layers; ++l)
+      encoder_.emplace_back(encoder.at(std::to_string(l)), o, l, *source_, false);
     if (o.norm == NormPlace::pre) encoder_norm_ = std::make_unique<LayerNorm>(encoder.at("norm"), o.d_model);
   }
   if (has_decoder) {
     const Choice& position = own_or(o.decoder_position, o.position);
     target_ = std::make_unique<Input>(decoder, o, position, sizes.longest, "model.decoder_position");
     target_->table = all_tied ? common : decoder.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init);
-    for (int l = 0; l < o.decoder_layers; ++l) decoder_.emplace_back(decoder.at(std::to_string(l)), o, l);
+    for (int l = 0; l < o.decoder_layers; ++l)
+      decoder_.emplace_back(decoder.at(std::to_string(l)), o, l, *target_, true);
     if (o.norm == NormPlace::pre) decoder_norm_ = std::make_unique<LayerNorm>(decoder.at("norm"), o.d_model);
     output_ =
         o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, o.d_model, init) : target_->table;
@@ -108,9 +113,11 @@ Var Transformer::encode(Pass& pass, const Tokens& source) const {
   pass.ctx.first_row = source.first_row;
   const Segments& segments = *source.segments;
   Stream x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
-  for (const EncoderLayer& l : encoder_) {
-    x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments));
-    x.leave(pass, l.feed_forward_residual, l.feed_forward(pass, x.enter(pass, l.feed_forward_residual)));
+  Carried carried;
+  for (const Layer& l : encoder_) {
+    x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments, carried));
+    if (l.feed_forward)
+      x.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, x.enter(pass, *l.feed_forward_residual)));
   }
   return x.finish(pass, encoder_norm_.get());
 }
@@ -119,13 +126,15 @@ Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, co
   pass.ctx.first_row = target.first_row;
   const Segments& segments = *target.segments;
   Stream y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
-  for (const DecoderLayer& l : decoder_) {
-    y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments));
+  Carried carried;
+  for (const Layer& l : decoder_) {
+    y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments, carried));
     if (l.cross) {
       const Var memory = l.cross->memory(pass, encoded);
       y.leave(pass, *l.cross_residual, (*l.cross)(pass, y.enter(pass, *l.cross_residual), segments, memory, *sources));
     }
-    y.leave(pass, l.feed_forward_residual, l.feed_forward(pass, y.enter(pass, l.feed_forward_residual)));
+    if (l.feed_forward)
+      y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
   }
   return y.finish(pass, decoder_norm_.get());
 }
@@ -134,7 +143,8 @@ Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, co
 
 Transformer::Input::Input(const Blueprint& b, const ModelOptions& o, const Choice& choice, int64_t longest,
                           const std::string& key)
-    : position(make_position(choice, {o.d_model, longest}, b, choice == o.position ? "model.position" : key)),
+    : position_name(choice.kind),
+      position(make_position(choice, {o.d_model, longest}, b, choice == o.position ? "model.position" : key)),
       scale(std::sqrt(static_cast<float>(o.d_model))),
       rate(static_cast<float>(o.dropout)),
       site(b.site()) {}
@@ -155,13 +165,20 @@ Var Transformer::logits(const Pass& pass, const Var& hidden) const { return line
 // --- 5.4 Label smoothing ---------------------------------------------------------------------------------------------
 
 Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& options) const {
+  Var terms;
+  pass.loss_terms = pass.ctx.tape ? &terms : nullptr;
   const Var encoded = source_ ? encode(pass, examples.source) : Var();
   OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
   o.targets = examples.target_out;
   o.smoothing = options.smoothing;
   o.scale = options.scale;
   o.log_probs = options.log_probs;
-  return output_loss(pass.ctx, o);
+  const Var loss = output_loss(pass.ctx, o);
+  pass.loss_terms = nullptr;
+  if (!terms) return loss;
+  // The terms belong to the whole batch: a shard adds the share of them that its tokens are.
+  const double share = static_cast<double>(options.scale) * static_cast<double>(examples.target_out.size());
+  return add(pass.ctx, loss, scale(pass.ctx, terms, share));
 }
 
 }  // namespace attune

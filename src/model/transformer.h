@@ -55,11 +55,17 @@ class Transformer {
   int64_t longest_source() const { return source_ ? source_->position->longest() : 0; }
   int64_t longest_target() const { return target_ ? target_->position->longest() : 0; }
 
+  /// Lets the mechanisms move their buffers: after each update, with the gradients it was made by.
+  void after_update(const Gradients& gathered);
+  /// How many operations all mechanisms do on such a batch going forward; the matrix products around them not counted.
+  double mixing_operations(const Segments* sources, const Segments& targets) const;
+
   /// The encoder's rows, [n, d_model].
   Var encode(Pass& pass, const Tokens& source) const;
   /// The decoder's rows, all positions at once, [m, d_model]. `encoded` is missing where there is no encoder.
   Var decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const;
-  /// Section 5.4: cross entropy with label smoothing of all that is to be said, scaled, [1].
+  /// Section 5.4: cross entropy with label smoothing of all that is to be said, scaled, [1]. While learning, plus what
+  /// the mechanisms add to it.
   Var loss(Pass& pass, const Examples& examples, const LossOptions& options) const;
 
   /// Starts decoding: row i will translate sequence source_of[i] of `sources`. Everything lives in the pass's arena.
@@ -75,27 +81,21 @@ class Transformer {
   struct Input {
     Input(const Blueprint& b, const ModelOptions& o, const Choice& position, int64_t longest, const std::string& key);
     int table = -1;
+    std::string position_name;
     std::unique_ptr<PositionScheme> position;
     float scale, rate;
     uint64_t site;
   };
-  /// Section 3.1, encoder: self-attention, feed-forward.
-  struct EncoderLayer {
-    EncoderLayer(const Blueprint& b, const ModelOptions& o, int layer);
+  /// Section 3.1. Encoder: self-attention, feed-forward. Decoder: self-attention that sees no future, attention to the
+  /// encoder (none in a decoder on its own), feed-forward.
+  struct Layer {
+    Layer(const Blueprint& b, const ModelOptions& o, int layer, const Input& input, bool decoder);
     SelfAttention self;
     Residual self_residual;
-    FeedForward feed_forward;
-    Residual feed_forward_residual;
-  };
-  /// Section 3.1, decoder: self-attention that sees no future, attention to the encoder, feed-forward.
-  struct DecoderLayer {
-    DecoderLayer(const Blueprint& b, const ModelOptions& o, int layer);
-    SelfAttention self;
-    Residual self_residual;
-    std::unique_ptr<CrossAttention> cross;  // none in a decoder on its own
+    std::unique_ptr<CrossAttention> cross;
     std::unique_ptr<Residual> cross_residual;
-    FeedForward feed_forward;
-    Residual feed_forward_residual;
+    std::unique_ptr<FeedForward> feed_forward;  // none where the mechanism does without
+    std::unique_ptr<Residual> feed_forward_residual;
   };
   Var embed_rows(const Pass& pass, const Input& input, const Tokens& tokens, std::span<const int32_t> offsets) const;
 
@@ -104,8 +104,7 @@ class Transformer {
   Parameters parameters_;
   std::vector<Init> inits_;
   std::unique_ptr<Input> source_, target_;
-  std::vector<EncoderLayer> encoder_;
-  std::vector<DecoderLayer> decoder_;
+  std::vector<Layer> encoder_, decoder_;
   std::unique_ptr<LayerNorm> encoder_norm_, decoder_norm_;  // at the ends of pre-norm stacks
   int output_ = -1;                                         // [V, d_model]
 };

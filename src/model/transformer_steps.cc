@@ -1,4 +1,5 @@
-// The Transformer while decoding: one position at a time, remembering what it attended to.
+// The Transformer beside its formulas: decoding one position at a time, remembering what it attended to, and what
+// mechanisms do around an update.
 #include "base/error.h"
 #include "model/transformer.h"
 
@@ -8,7 +9,7 @@ DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& 
                                 int64_t longest) const {
   DecoderState state;
   state.sources_ = &sources;
-  for (const DecoderLayer& l : decoder_) {
+  for (const Layer& l : decoder_) {
     state.memory_.push_back(l.cross ? l.cross->memory(pass, encoded) : Var());
     state.states_.push_back(l.self.mechanism->state(static_cast<int64_t>(source_of.size()), longest));
   }
@@ -22,15 +23,17 @@ Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> 
   // Each row is a sequence of its own, whose only token stands at the same position.
   const Segments single = Segments::of_lengths(std::vector<int32_t>(ids.size(), 1));
   const std::vector<int32_t> positions(ids.size(), static_cast<int32_t>(state.position_));
+  const RowPositions where{&single, positions};
   Stream y(embed_rows(pass, *target_, {Tensor(ids.data(), Shape{rows}), &single}, positions));  // [rows, d_model]
   for (size_t i = 0; i < decoder_.size(); ++i) {
-    const DecoderLayer& l = decoder_[i];
-    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), *state.states_[i]));
+    const Layer& l = decoder_[i];
+    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), where, *state.states_[i]));
     if (l.cross)
       y.leave(
           pass, *l.cross_residual,
           l.cross->step(pass, y.enter(pass, *l.cross_residual), state.memory_[i], *state.sources_, state.source_of_));
-    y.leave(pass, l.feed_forward_residual, l.feed_forward(pass, y.enter(pass, l.feed_forward_residual)));
+    if (l.feed_forward)
+      y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
   }
   ++state.position_;
   return y.finish(pass, decoder_norm_.get());
@@ -42,6 +45,25 @@ void DecoderState::reorder(std::span<const int32_t> parents) {
   for (const int32_t p : parents) source_of.push_back(source_of_[static_cast<size_t>(p)]);
   source_of_ = std::move(source_of);
   for (auto& s : states_) s->reorder(parents);
+}
+
+void Transformer::after_update(const Gradients& gathered) {
+  for (const auto* stack : {&encoder_, &decoder_})
+    for (const Layer& l : *stack) {
+      l.self.mechanism->after_update(parameters_, gathered);
+      if (l.cross) l.cross->mechanism->after_update(parameters_, gathered);
+    }
+}
+
+double Transformer::mixing_operations(const Segments* sources, const Segments& targets) const {
+  double sum = 0;
+  if (sources)
+    for (const Layer& l : encoder_) sum += l.self.mechanism->operations(parameters_, *sources, *sources);
+  for (const Layer& l : decoder_) {
+    sum += l.self.mechanism->operations(parameters_, targets, targets);
+    if (l.cross) sum += l.cross->mechanism->operations(parameters_, targets, *sources);
+  }
+  return sum;
 }
 
 }  // namespace attune

@@ -124,11 +124,12 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
   adam.decay = options_.weight_decay;
   Parameters& weights = model_.parameters();
   if (options_.clip > 0) {
-    result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.size(), &pool_));
+    result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.trained(), &pool_));
     if (result.gradient_norm > options_.clip) adam.grad_factor = options_.clip / result.gradient_norm;
   }
   if (!result.finite()) return result;  // the weights stay as they were: the caller tells the user
-  kernels::adam(adam, {weights.data(), gradients.data(), first_.data(), second_.data(), weights.size()}, &pool_);
+  kernels::adam(adam, {weights.data(), gradients.data(), first_.data(), second_.data(), weights.trained()}, &pool_);
+  model_.after_update(gradients);
   weights.repack(&pool_);
   ++updates_;
   return result;

@@ -97,6 +97,27 @@ TEST(Cli, InfoRecipeTellsEveryKey) {
   EXPECT_EQ(run_attune({"info", "recipe", "--markdown"}).out, slurp(ATTUNE_SOURCE_DIR "/docs/recipe.md"));
 }
 
+TEST(Cli, InfoTellsWhatAttentionCanBe) {
+  for (const std::string topic : {"mechanisms", "scores", "positions"}) {
+    const Outcome text = run_attune({"info", topic}), json = run_attune({"info", topic, "--json"});
+    ASSERT_EQ(text.code, 0) << text.err;
+    std::istringstream lines(json.out);
+    int n = 0;
+    for (std::string line; std::getline(lines, line); ++n) {
+      const Json j = Json::parse(line);
+      EXPECT_NE(text.out.find(j["name"].get<std::string>()), std::string::npos) << line;
+      EXPECT_FALSE(j["cite"].get<std::string>().empty()) << line;
+      if (topic != "mechanisms") continue;
+      for (const char* can : {"causal", "cross", "step"}) EXPECT_TRUE(j[can].is_boolean()) << line;
+      EXPECT_FALSE(j["cost"].get<std::string>().empty()) << line;
+      EXPECT_TRUE(j["name"] != "band" || j["options"][0]["name"] == "width") << line;
+    }
+    EXPECT_GT(n, 0) << topic;
+  }
+  EXPECT_EQ(run_attune({"info", "mechanisms", "--markdown"}).out, slurp(ATTUNE_SOURCE_DIR "/docs/mechanisms.md"))
+      << "fix: build/attune info mechanisms --markdown > docs/mechanisms.md";
+}
+
 TEST(Cli, DoctorTellsTheMachine) {
   const Outcome r = run_attune({"doctor", "--json", "--threads", "3"});
   ASSERT_EQ(r.code, 0) << r.err;

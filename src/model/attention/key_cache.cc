@@ -18,37 +18,74 @@ bool same_order(std::span<const int32_t> parents, int64_t rows) {
 }
 }  // namespace
 
-KeyCache::KeyCache(int64_t rows, int64_t width)
-    : width_(width),
-      page_bits_(std::countr_zero(
-          std::bit_ceil(static_cast<uint64_t>(std::clamp(rows * kPageSteps, kPageSteps, kLargestPage))))) {}
+KeyCache::KeyCache(int64_t rows, int64_t width, int64_t window) : width_(width), window_(window) {
+  const int64_t steps = std::clamp<int64_t>(window / 4, 1, kPageSteps);
+  const auto page = static_cast<uint64_t>(std::clamp(rows * steps, steps, kLargestPage));
+  page_bits_ = std::countr_zero(std::bit_ceil(page));
+  filled_ = 1 << page_bits_;
+}
 
 void KeyCache::reorder(std::span<const int32_t> parents) {
   if (steps_ == 0 || same_order(parents, rows_)) return;
-  before_.swap(ancestors_);
-  ancestors_.resize(parents.size() * static_cast<size_t>(steps_));
-  int32_t* to = ancestors_.data();
-  for (int64_t t = 0; t < steps_; ++t) {
-    const int32_t* from = before_.data() + t * rows_;
+  const int32_t* from = ancestors();
+  const int64_t kept = this->kept();
+  before_.resize(parents.size() * static_cast<size_t>(kept));
+  int32_t* to = before_.data();
+  for (int64_t t = 0; t < kept; ++t, from += rows_)
     for (const int32_t p : parents) *to++ = from[p];
-  }
+  ancestors_.swap(before_);
   rows_ = std::ssize(parents);
+}
+
+int32_t KeyCache::take_row() {
+  if (filled_ == 1 << page_bits_) {
+    filled_ = 0;
+    if (unused_.empty()) {
+      page_ = static_cast<int32_t>(pages_.size());
+      pages_.push_back(Aligned<float>::unset(width_ << page_bits_));
+      addresses_.push_back(pages_.back().data());
+      last_step_.push_back(0);
+    } else {
+      page_ = unused_.back();
+      unused_.pop_back();
+    }
+  }
+  last_step_[static_cast<size_t>(page_)] = steps_;
+  return (page_ << page_bits_) + filled_++;
+}
+
+/// Gives back what the window has left behind. The table is shortened now and then, not at every step.
+void KeyCache::forget() {
+  if (steps_ <= window_) return;
+  if (std::ssize(ancestors_) >= 2 * window_ * rows_)
+    ancestors_.erase(ancestors_.begin(), ancestors_.end() - window_ * rows_);
+  for (size_t i = 0; i < pages_.size(); ++i)
+    if (last_step_[i] > 0 && last_step_[i] <= steps_ - window_ && static_cast<int32_t>(i) != page_) {
+      last_step_[i] = 0;  // steps count from 1: it holds nothing
+      unused_.push_back(static_cast<int32_t>(i));
+    }
+}
+
+void KeyCache::share(int64_t count) {
+  check(steps_ == 0 && window_ == kEverything, "decode", "shared rows come first, and stay");
+  for (int64_t i = 0; i < count; ++i) shared_.push_back(take_row());
 }
 
 void KeyCache::append(int64_t rows) {
   check(steps_ == 0 || rows == rows_, "decode", "{} rows follow {}", rows, rows_);
   rows_ = rows;
-  ++steps_;
-  for (int64_t i = 0; i < rows; ++i) ancestors_.push_back(static_cast<int32_t>(used_++));
-  while ((std::ssize(pages_) << page_bits_) < used_) {
-    pages_.push_back(Aligned<float>::unset(width_ << page_bits_));
-    addresses_.push_back(pages_.back().data());
-  }
+  if (++steps_ == 1)
+    for (const int32_t s : shared_) ancestors_.insert(ancestors_.end(), static_cast<size_t>(rows), s);
+  forget();
+  for (int64_t i = 0; i < rows; ++i) ancestors_.push_back(take_row());
 }
 
-float* KeyCache::row(int64_t hypothesis) {
-  const int64_t i = used_ - rows_ + hypothesis;
-  return pages_[static_cast<size_t>(i >> page_bits_)].data() + (i & ((int64_t{1} << page_bits_) - 1)) * width_;
+void KeyCache::append(const Projected& p, int64_t width_kv) {
+  append(p.q.rows());
+  for (int64_t i = 0; i < rows_; ++i) {
+    std::copy_n(p.k.value().row<float>(i) + p.k_column, width_kv, row(i));
+    std::copy_n(p.v.value().row<float>(i) + p.v_column, width_kv, row(i) + width_kv);
+  }
 }
 
 }  // namespace attune

@@ -1,7 +1,8 @@
-// Keys and values of everything said so far, for mechanisms that read them all at every step. A row is written once and
-// never moves; a table says which rows each hypothesis descends from, and only that small table is rearranged when
-// hypotheses part or end.
+// Keys and values of what was said so far, for mechanisms that read them at every step. A row is written once and never
+// moves; a table says which rows each hypothesis descends from, and only that small table is rearranged when hypotheses
+// part or end. With a window it is a ring: what lies further back is forgotten and its memory used again.
 #pragma once
+#include <limits>
 #include <vector>
 
 #include "base/aligned.h"
@@ -12,27 +13,54 @@ namespace attune {
 
 class KeyCache : public AttentionState {
  public:
-  /// `width` floats a row; `rows` is how many a step appends, about. Memory is taken in pages of about 64 steps.
-  KeyCache(int64_t rows, int64_t width);
+  static constexpr int64_t kEverything = std::numeric_limits<int64_t>::max();
+
+  /// `width` floats a row; `rows` is how many a step appends, about. Memory is taken in pages of about 64 steps, or a
+  /// quarter of the window where that is less.
+  KeyCache(int64_t rows, int64_t width, int64_t window = kEverything);
 
   void reorder(std::span<const int32_t> parents) override;
   /// Begins a step: room for a row per hypothesis, which is then filled through row(). As many as the last reorder
   /// left, or any number at first.
   void append(int64_t rows);
-  float* row(int64_t hypothesis);
+  float* row(int64_t hypothesis) { return at(ancestors_[ancestors_.size() - static_cast<size_t>(rows_ - hypothesis)]); }
 
+  /// Rows that every hypothesis reads before its own, for ever: as many as this, to be filled through shared_row().
+  /// Before the first step, and not with a window.
+  void share(int64_t count);
+  float* shared_row(int64_t i) { return at(shared_[static_cast<size_t>(i)]); }
+
+  /// Appends a step and fills it with columns of keys and of values, side by side.
+  void append(const Projected& p, int64_t width_kv);
+
+  /// Steps done, and how many rows a hypothesis has here: the shared ones and those of the last steps.
   int64_t steps() const { return steps_; }
-  /// [steps, rows]: where the keys of each hypothesis are.
-  const int32_t* ancestors() const { return ancestors_.data(); }
+  int64_t kept() const { return std::ssize(shared_) + std::min(steps_, window_); }
+  int64_t rows() const { return rows_; }
+  int64_t width() const { return width_; }
+  /// [kept, rows]: where the keys of each hypothesis are, oldest first.
+  const int32_t* ancestors() const { return ancestors_.data() + std::ssize(ancestors_) - kept() * rows_; }
   kernels::PagedRows paged(int64_t column) const { return {addresses_.data(), page_bits_, width_, column}; }
+  /// Memory of all pages, in bytes.
+  int64_t bytes() const { return (std::ssize(pages_) * width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
 
  private:
-  int64_t width_;
+  float* at(int32_t id) {
+    return pages_[static_cast<size_t>(id >> page_bits_)].data() + (id & ((1 << page_bits_) - 1)) * width_;
+  }
+  int32_t take_row();
+  void forget();
+
+  int64_t width_, window_;
   int page_bits_;
   std::vector<Aligned<float>> pages_;
-  std::vector<const float*> addresses_;      // of the pages
-  std::vector<int32_t> ancestors_, before_;  // before_: kept for its memory
-  int64_t rows_ = 0, steps_ = 0, used_ = 0;
+  std::vector<const float*> addresses_;  // of the pages
+  std::vector<int64_t> last_step_;       // of each page: the last that wrote to it
+  std::vector<int32_t> unused_;          // pages
+  int32_t page_ = -1, filled_ = 0;       // where the next row goes
+  std::vector<int32_t> shared_;
+  std::vector<int32_t> ancestors_, before_;  // [steps since kept, rows]; before_: kept for its memory
+  int64_t rows_ = 0, steps_ = 0;
 };
 
 }  // namespace attune

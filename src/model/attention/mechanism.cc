@@ -6,15 +6,28 @@
 
 namespace attune {
 
+std::unique_ptr<AttentionState> AttentionMechanism::state(int64_t, int64_t) const {
+  fail(ErrorKind::internal, "attention: this mechanism takes no steps");
+}
+Var AttentionMechanism::step(const Pass&, const Projected&, AttentionState&) const {
+  fail(ErrorKind::internal, "attention: this mechanism takes no steps");
+}
+Var AttentionMechanism::read(const Pass&, const Projected&, std::span<const int32_t>) const {
+  fail(ErrorKind::internal, "attention: this mechanism reads no other sequence");
+}
+bool AttentionMechanism::weights(const Pass&, const Projected&, float*) const { return false; }
+
 namespace {
 
-using Make = std::unique_ptr<AttentionMechanism> (*)(const Choice&, const AttentionSetup&, const std::string& key);
+using Make = std::unique_ptr<AttentionMechanism> (*)(const Choice&, const AttentionSetup&, const Blueprint&,
+                                                     const std::string& key);
 
 template <class T>
-std::unique_ptr<AttentionMechanism> make(const Choice& choice, const AttentionSetup& setup, const std::string& key) {
+std::unique_ptr<AttentionMechanism> make(const Choice& choice, const AttentionSetup& setup, const Blueprint& place,
+                                         const std::string& key) {
   typename T::Options options;
   apply_options(fields_of(options), choice, key);
-  return std::make_unique<T>(options, setup);
+  return std::make_unique<T>(options, setup, place);
 }
 
 constexpr Make kMakers[] = {
@@ -34,15 +47,30 @@ const std::vector<AttentionKind>& attention_kinds() {
   return kinds;
 }
 
+const std::vector<Fields>& attention_options() {
+  static const std::vector<Fields> options{
+#define ATTENTION(type) default_options<type>(),
+#include "model/attention/kinds.inc"
+#undef ATTENTION
+  };
+  return options;
+}
+
 std::unique_ptr<AttentionMechanism> make_attention(const Choice& choice, const AttentionSetup& setup,
-                                                   const std::string& key) {
+                                                   const Blueprint& place, const std::string& key) {
   const size_t i = find_kind(attention_kinds(), choice, key);
   const AttentionKind& kind = attention_kinds()[i];
   if (setup.causal && !kind.causal)
     fail(ErrorKind::recipe, "{} = \"{}\" sees the future, which a decoder may not", key, kind.name);
   if (setup.cross && !kind.cross)
     fail(ErrorKind::recipe, "{} = \"{}\" works within one sequence, not from decoder to encoder", key, kind.name);
-  return kMakers[i](choice, setup, key);
+  if (setup.relative > kind.relative)
+    fail(ErrorKind::recipe,
+         "{} = \"{}\" has no {} that the position scheme \"{}\" could change\n"
+         "  fix: a scheme that is added to the embeddings (sinusoidal, learned){}",
+         key, kind.name, setup.relative == Relative::scores ? "scores" : "dot products", setup.position,
+         kind.relative == Relative::turned ? ", or rope" : ", or none");
+  return kMakers[i](choice, setup, place, key);
 }
 
 }  // namespace attune

@@ -1,7 +1,10 @@
-// The seam where attention mechanisms plug in: what mixes with what. Projections, residuals, heads sharing and masks of
-// order stay outside; a mechanism is one file here, with its options, its formula and its citation, and one line in
-// kinds.inc.
+// The seam where attention mechanisms plug in: what mixes with what. A mechanism is one file here, with its options,
+// its formula and its citation, and one line in kinds.inc. Most of them are what stands between the projections of a
+// layer: mix, state and step, read, weights. Where its idea asks for more, a mechanism declares parameters and buffers
+// of its own, adds to the loss, hands a stream from layer to layer, does without the feed-forward layer, or takes over
+// the whole sublayer.
 #pragma once
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -9,8 +12,21 @@
 
 #include "autograd/attention.h"
 #include "base/choice.h"
+#include "base/fields.h"
+#include "kernels/row_positions.h"
+#include "model/blueprint.h"
+#include "model/pass.h"
 
 namespace attune {
+
+struct SelfAttention;
+
+/// How a position scheme takes part in attention layers, and how much of it a mechanism can take.
+enum class Relative : uint8_t {
+  none,    // not at all: it is added to the embeddings, or there is none
+  turned,  // it changes queries and keys before they meet
+  scores,  // it changes scores, and maybe values
+};
 
 /// Where a mechanism stands, and with how many heads.
 struct AttentionSetup {
@@ -19,6 +35,11 @@ struct AttentionSetup {
   bool cross = false;                        // keys and values are another sequence's
   float dropout = 0;
   uint64_t site = 0;
+  Relative relative = Relative::none;  // what the position scheme does in the layer ...
+  std::string position = {};           // ... and its name
+
+  int64_t width() const { return heads * dim; }        // of queries and of the result
+  int64_t width_kv() const { return heads_kv * dim; }  // of keys, and of values
 };
 
 /// Rows already projected: heads are columns, of one Var or of several.
@@ -27,6 +48,8 @@ struct Projected {
   int64_t q_column = 0, k_column = 0, v_column = 0;
   const Segments* queries = nullptr;
   const Segments* keys = nullptr;
+  const RelativeScores* hook = nullptr;  // what the position scheme does to the scores ...
+  std::array<Var, 2> tables = {};        // ... and the numbers it learns
 };
 
 /// What a mechanism remembers between two steps of decoding: a cache, a ring, a running sum.
@@ -37,19 +60,47 @@ class AttentionState {
   virtual void reorder(std::span<const int32_t> parents) = 0;
 };
 
+/// The parts of a layer that a mechanism wants beside itself.
+struct LayerParts {
+  bool projections = true;   // query, key, value and output matrices
+  bool key = true;           // without: queries are the keys too
+  bool feed_forward = true;  // the sublayer that follows
+};
+
 class AttentionMechanism {
  public:
   virtual ~AttentionMechanism() = default;
   /// All positions at once, for training and encoding: [rows of q, heads * dim].
-  virtual Var mix(Ctx& ctx, const Projected& p) const = 0;
+  virtual Var mix(const Pass& pass, const Projected& p) const = 0;
   /// What step() needs to remember for up to `rows` sequences of up to `longest` positions.
-  virtual std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const = 0;
+  virtual std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const;
   /// One position more for every row of q: keys and values are taken up, then [rows, heads * dim]. `p` has no segments.
-  virtual Var step(Ctx& ctx, const Projected& p, AttentionState& state) const = 0;
+  virtual Var step(const Pass& pass, const Projected& p, AttentionState& state) const;
   /// Cross-attention of single rows to finished memories: row i of q reads segment memory_of[i] of p.keys.
-  virtual Var read(Ctx& ctx, const Projected& p, std::span<const int32_t> memory_of) const = 0;
-  /// What a single sentence attended to, [heads, queries, keys], for people to look at.
-  virtual void weights(const Projected& p, float* out) const = 0;
+  virtual Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const;
+  /// What a single sentence attended to, [heads, queries, keys], for people to look at; false where there is no such
+  /// thing.
+  virtual bool weights(const Pass& pass, const Projected& p, float* out) const;
+  /// How many operations mix() does going forward, a multiply-add counted twice.
+  virtual double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const = 0;
+
+  virtual LayerParts parts() const { return {}; }
+  /// The whole sublayer: [n, d_model] to [n, d_model]. The usual one projects, mixes and projects.
+  virtual Var attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
+                     Carried& carried) const;
+  /// The same for one more position of each row, which stands at `where`.
+  virtual Var attend_step(const Pass& pass, const SelfAttention& layer, const Var& x, const RowPositions& where,
+                          AttentionState& state) const;
+  /// Moves its buffers after an update, by what mix() gathered in their place.
+  virtual void after_update(Parameters& /*parameters*/, const Gradients& /*gathered*/) const {}
+};
+
+/// The four axes along which Chaudhari et al. 2019 order attention models.
+struct Survey {
+  const char* sequences = "one, or two";
+  const char* levels = "one";
+  const char* positions = "all, softly";
+  const char* representations = "one";
 };
 
 /// What a mechanism can do, and what people should know about it.
@@ -59,14 +110,18 @@ struct AttentionKind {
   const char* formula;
   const char* cost;
   const char* cite;
-  bool causal = true, cross = true, step = true, hook = true;
+  bool causal = true, cross = true, step = true;
+  Relative relative = Relative::none;
+  Survey survey = {};
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<AttentionKind>& attention_kinds();
+/// The options of each of them, with their defaults.
+const std::vector<Fields>& attention_options();
 
-/// Makes the chosen one. ErrorKind::recipe, naming `key` ("model.attention"), for a kind or options there are not, and
-/// for a place it can't stand in.
+/// Makes the chosen one, its parameters declared at `place`. ErrorKind::recipe, naming `key` ("model.attention"), for a
+/// kind or options there are not, and for a place it can't stand in.
 std::unique_ptr<AttentionMechanism> make_attention(const Choice& choice, const AttentionSetup& setup,
-                                                   const std::string& key);
+                                                   const Blueprint& place, const std::string& key);
 
 }  // namespace attune

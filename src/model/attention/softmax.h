@@ -1,8 +1,10 @@
-// Scaled dot-product attention (Vaswani et al. 2017, section 3.2.1).
+// Attention as published: every query weighs every key (Vaswani et al. 2017, section 3.2.1). How well a key fits and
+// how scores become weights can be chosen: model/score.
 #pragma once
+#include "autograd/score_attention.h"
 #include "base/fields.h"
-#include "kernels/attention_step.h"
-#include "model/attention/mechanism.h"
+#include "model/attention/dot_product.h"
+#include "model/score/score.h"
 
 namespace attune {
 
@@ -10,28 +12,42 @@ class SoftmaxAttention : public AttentionMechanism {
  public:
   static constexpr AttentionKind kKind{
       .name = "softmax",
-      .sentence = "scaled dot-product attention, as published",
+      .sentence = "scaled dot-product attention, as published; other scores and normalisers by its options",
       .formula = "softmax(Q K^T / sqrt(d_k)) V",
       .cost = "n^2 d time, n d memory",
       .cite = "Vaswani et al. 2017, Attention Is All You Need",
+      .relative = Relative::scores,
   };
   struct Options {
-    template <class V>
-    void fields(V&) {}
-  };
-  SoftmaxAttention(const Options&, const AttentionSetup& setup) : setup_(setup) {}
+    std::string score = "scaled-dot", normalizer = "softmax";
+    int64_t k = 8;
 
-  Var mix(Ctx& ctx, const Projected& p) const override;
+    template <class V>
+    void fields(V& v) {
+      v("score", score, "how well a key fits a query; see `attune info scores`");
+      v("normalizer", normalizer, "how scores become weights: softmax, top-k, sparsemax");
+      v("k", k, "keys that top-k leaves", between(1, 1 << 20));
+    }
+  };
+  SoftmaxAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
+
+  Var mix(const Pass& pass, const Projected& p) const override;
   std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
-  Var step(Ctx& ctx, const Projected& p, AttentionState& state) const override;
-  Var read(Ctx& ctx, const Projected& p, std::span<const int32_t> memory_of) const override;
-  void weights(const Projected& p, float* out) const override;
+  Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
+  Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const override;
+  bool weights(const Pass& pass, const Projected& p, float* out) const override;
+  double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
 
  private:
-  /// What step and read share: `a` says where the keys are.
-  Var attend(Ctx& ctx, const Projected& p, kernels::AttentionStep a) const;
+  /// Whether it is a softmax of dot products of something: those are one fused operation.
+  bool fused() const { return score_->rule() == ScoreKind::dot && normalizer_.kind == NormaliserKind::softmax; }
+  Projected scored(const Pass& pass, const Projected& p) const;
+  StepRule rule(const Pass& pass) const;
 
   AttentionSetup setup_;
+  Mask mask_;
+  std::unique_ptr<Score> score_;
+  Normaliser normalizer_;
 };
 
 }  // namespace attune

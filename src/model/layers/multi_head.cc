@@ -19,31 +19,51 @@ void look(const Pass& pass, const std::string& name, const AttentionSetup& setup
   tap.queries = p.queries->length(0);
   tap.keys = p.keys->length(0);
   tap.weights.resize(static_cast<size_t>(tap.heads * tap.queries * tap.keys));
-  mechanism.weights(p, tap.weights.data());
+  if (!mechanism.weights(pass, p, tap.weights.data())) tap.weights.clear();
+}
+
+std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup& s, const LayerParts& parts) {
+  if (!parts.projections) return {};
+  std::vector<JoinedLinear::Part> columns{{"query", s.width()}};
+  if (parts.key) columns.push_back({"key", s.width_kv()});
+  columns.push_back({"value", s.width_kv()});
+  return JoinedLinear(b, columns, s.width(), projection(s, s.width()));
 }
 
 }  // namespace
 
-SelfAttention::SelfAttention(const Blueprint& b, const AttentionSetup& s, std::unique_ptr<AttentionMechanism> m)
+SelfAttention::SelfAttention(const Blueprint& b, const AttentionSetup& s, std::unique_ptr<AttentionMechanism> m,
+                             std::unique_ptr<RelativePosition> p)
     : setup(s),
       name(b.name()),
-      query_key_value(b, {{"query", s.heads * s.dim}, {"key", s.heads_kv * s.dim}, {"value", s.heads_kv * s.dim}},
-                      s.heads * s.dim, projection(s, s.heads * s.dim)),
-      output(b.at("output"), s.heads * s.dim, s.heads * s.dim),
-      mechanism(std::move(m)) {}
-
-Var SelfAttention::operator()(const Pass& pass, const Var& x, const Segments& segments) const {
-  const Var qkv = query_key_value(pass, x);  // [n, (heads + 2 heads_kv) dim]
-  const int64_t k = setup.heads * setup.dim, v = k + setup.heads_kv * setup.dim;
-  const Projected p{qkv, qkv, qkv, 0, k, v, &segments, &segments};
-  look(pass, name, setup, *mechanism, p);
-  return output(pass, mechanism->mix(pass.ctx, p));
+      mechanism(std::move(m)),
+      parts(mechanism->parts()),
+      position(std::move(p)),
+      query_key_value(projections(b, s, parts)) {
+  if (parts.projections) output.emplace(b.at("output"), s.width(), s.width());
 }
 
-Var SelfAttention::step(const Pass& pass, const Var& x, AttentionState& state) const {
-  const Var qkv = query_key_value(pass, x);  // [rows, (heads + 2 heads_kv) dim]
-  const int64_t k = setup.heads * setup.dim, v = k + setup.heads_kv * setup.dim;
-  return output(pass, mechanism->step(pass.ctx, {qkv, qkv, qkv, 0, k, v}, state));
+Projected SelfAttention::project(const Pass& pass, const Var& x, const Segments* segments,
+                                 const RowPositions& where) const {
+  const Var qkv = (*query_key_value)(pass, x);  // [n, (heads + 2 heads_kv) dim]
+  const int64_t k = parts.key ? setup.width() : 0, v = setup.width() + (parts.key ? setup.width_kv() : 0);
+  Projected p{qkv, qkv, qkv, 0, k, v, segments, segments};
+  if (!position) return p;
+  p.hook = position->hook();
+  p.tables = position->tables(pass);
+  return position->turn(pass, p, where);
+}
+
+Var AttentionMechanism::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
+                               Carried&) const {
+  const Projected p = layer.project(pass, x, &segments, {&segments});
+  look(pass, layer.name, layer.setup, *this, p);
+  return (*layer.output)(pass, mix(pass, p));
+}
+
+Var AttentionMechanism::attend_step(const Pass& pass, const SelfAttention& layer, const Var& x,
+                                    const RowPositions& where, AttentionState& state) const {
+  return (*layer.output)(pass, step(pass, layer.project(pass, x, nullptr, where), state));
 }
 
 CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, std::unique_ptr<AttentionMechanism> m)
@@ -59,13 +79,13 @@ Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& q
                                const Segments& sources) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, &queries, &sources};
   look(pass, name, setup, *mechanism, p);
-  return output(pass, mechanism->mix(pass.ctx, p));
+  return output(pass, mechanism->mix(pass, p));
 }
 
 Var CrossAttention::step(const Pass& pass, const Var& x, const Var& memory, const Segments& sources,
                          std::span<const int32_t> source_of) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, nullptr, &sources};
-  return output(pass, mechanism->read(pass.ctx, p, source_of));
+  return output(pass, mechanism->read(pass, p, source_of));
 }
 
 }  // namespace attune

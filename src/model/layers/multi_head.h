@@ -3,25 +3,37 @@
 // mechanism's.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "model/attention/mechanism.h"
 #include "model/layers/linear.h"
-#include "recipe/settings.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
 /// Rows that read themselves: encoder and decoder self-attention.
 struct SelfAttention {
-  SelfAttention(const Blueprint& b, const AttentionSetup& setup, std::unique_ptr<AttentionMechanism> mechanism);
-  Var operator()(const Pass& pass, const Var& x, const Segments& segments) const;  // [n, d_model]
-  Var step(const Pass& pass, const Var& x, AttentionState& state) const;           // one row per sequence
+  /// `position`: what the stack's scheme does in this layer, or none.
+  SelfAttention(const Blueprint& b, const AttentionSetup& setup, std::unique_ptr<AttentionMechanism> mechanism,
+                std::unique_ptr<RelativePosition> position);
+  Var operator()(const Pass& pass, const Var& x, const Segments& segments, Carried& carried) const {  // [n, d_model]
+    return mechanism->attend(pass, *this, x, segments, carried);
+  }
+  /// One row per sequence, at the positions `where`.
+  Var step(const Pass& pass, const Var& x, const RowPositions& where, AttentionState& state) const {
+    return mechanism->attend_step(pass, *this, x, where, state);
+  }
+  /// Queries, keys and values of rows, turned as the position scheme wants.
+  Projected project(const Pass& pass, const Var& x, const Segments* segments, const RowPositions& where) const;
 
   AttentionSetup setup;
   std::string name;
-  JoinedLinear query_key_value;
-  Linear output;
   std::unique_ptr<AttentionMechanism> mechanism;
+  LayerParts parts;
+  std::unique_ptr<RelativePosition> position;
+  std::optional<JoinedLinear> query_key_value;
+  std::optional<Linear> output;
 };
 
 /// Rows of the decoder that read the encoder's.

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "model/kinds.h"
 #include "model/position/learned.h"
+#include "model/position/none.h"
 #include "model/position/sinusoidal.h"
 
 namespace attune {
@@ -42,6 +43,15 @@ const std::vector<PositionKind>& position_kinds() {
 #undef POSITION
   };
   return kinds;
+}
+
+const std::vector<Fields>& position_options() {
+  static const std::vector<Fields> options{
+#define POSITION(type) default_options<type>(),
+#include "model/position/kinds.inc"
+#undef POSITION
+  };
+  return options;
 }
 
 std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,

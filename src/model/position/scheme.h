@@ -1,13 +1,15 @@
-// The seam where position schemes plug in: how a row learns where it stands. One file per scheme, one line in
-// kinds.inc.
+// The seam where position schemes plug in: how a row learns where it stands. A scheme adds a table to the embeddings,
+// or takes part in every attention layer, or does neither. One file per scheme, one line in kinds.inc.
 #pragma once
+#include <array>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/choice.h"
-#include "model/blueprint.h"
-#include "model/pass.h"
+#include "base/fields.h"
+#include "model/attention/mechanism.h"
 
 namespace attune {
 
@@ -16,13 +18,28 @@ struct PositionSetup {
   int64_t d_model = 0, longest = 0;
 };
 
+/// What a scheme does inside one attention layer.
+class RelativePosition {
+ public:
+  virtual ~RelativePosition() = default;
+  /// Changes queries and keys before they meet; rows stand at `where`.
+  virtual Projected turn(const Pass&, const Projected& p, const RowPositions& /*where*/) const { return p; }
+  /// Changes the scores, reading these tables; none: it does not.
+  virtual const RelativeScores* hook() const { return nullptr; }
+  virtual std::array<Var, 2> tables(const Pass&) const { return {}; }
+};
+
 class PositionScheme {
  public:
   virtual ~PositionScheme() = default;
-  /// What is added to the embedding of each position, [positions, d_model].
-  virtual Var table(const Pass& pass) const = 0;
+  /// What is added to the embedding of each position, [positions, d_model]; missing: nothing.
+  virtual Var table(const Pass&) const { return {}; }
   /// How many positions it can tell.
-  virtual int64_t longest() const = 0;
+  virtual int64_t longest() const { return std::numeric_limits<int32_t>::max(); }
+  /// Its part in a layer, parameters declared at `place`; none where it has none.
+  virtual std::unique_ptr<RelativePosition> layer(const Blueprint& /*place*/, const AttentionSetup&) const {
+    return nullptr;
+  }
 };
 
 struct PositionKind {
@@ -30,9 +47,12 @@ struct PositionKind {
   const char* sentence;
   const char* formula;
   const char* cite;
+  Relative relative = Relative::none;
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<PositionKind>& position_kinds();
+/// The options of each of them, with their defaults.
+const std::vector<Fields>& position_options();
 
 /// Makes the chosen one. ErrorKind::recipe, naming `key` ("model.position"), for a kind or options there are not.
 std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,

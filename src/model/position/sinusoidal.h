@@ -28,7 +28,12 @@ class SinusoidalPosition : public PositionScheme {
         table_(static_cast<size_t>(longest_ * setup.d_model)) {
     fill_sinusoidal(values());
   }
-  Var table(const Pass& pass) const override { return pass.ctx.input(values()); }
+  Var table(const Pass& pass) const override {
+    if (pass.dtype() == DType::f32) return pass.ctx.input(values());
+    const Var exact = pass.ctx.make(Shape{longest_, d_}, pass.dtype(), {});
+    pass.ctx.run([&] { fill_sinusoidal(exact.value()); });
+    return exact;
+  }
   int64_t longest() const override { return longest_; }
 
  private:

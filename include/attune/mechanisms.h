@@ -1,0 +1,44 @@
+// What attention and positions a recipe can choose, described by the code that does them.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "attune/recipe.h"
+
+namespace attune {
+
+/// A mechanism, score, normaliser or position scheme.
+struct Described {
+  std::string name, sentence, formula;
+  std::string cost;  // of mechanisms; else ""
+  std::string cite;
+  std::vector<RecipeKey> options;  // keys without a section
+};
+
+/// What mixes with what: `model.attention`.
+struct Mechanism : Described {
+  bool causal = true;    // can stand in a decoder
+  bool cross = true;     // can look from decoder to encoder
+  bool step = true;      // can go on one position at a time
+  std::string relative;  // what relative positions may change here: "scores", "queries and keys", or ""
+  // where Chaudhari et al. 2019 put it
+  std::string sequences, levels, positions, representations;
+};
+std::vector<Mechanism> mechanisms();
+
+/// How well a key fits a query, and how scores become weights: options `score` and `normalizer` of softmax.
+struct ScoreOrNormalizer : Described {
+  bool normalizer = false;
+};
+std::vector<ScoreOrNormalizer> scores();
+
+/// How a row learns where it stands: `model.position`.
+struct Position : Described {
+  std::string relative;  // what it changes in every attention layer, instead of being added to the embeddings; or ""
+};
+std::vector<Position> positions();
+
+/// All of them as a page of Markdown: docs/mechanisms.md.
+std::string mechanisms_reference();
+
+}  // namespace attune

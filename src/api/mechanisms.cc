@@ -1,0 +1,125 @@
+#include "attune/mechanisms.h"
+
+#include "base/fields.h"
+#include "base/text.h"
+#include "model/attention/mechanism.h"
+#include "model/position/scheme.h"
+#include "model/score/score.h"
+
+namespace attune {
+
+namespace {
+
+std::vector<RecipeKey> keys_of(const Fields& fields) {
+  std::vector<RecipeKey> keys;
+  for (const Field& f : fields) keys.push_back({f.name, f.type(), literal_of(f.get()), f.rule.text(), f.sentence});
+  return keys;
+}
+
+std::string options_table(const std::vector<RecipeKey>& options) {
+  if (options.empty()) return "";
+  std::string out = "\n| option | default | type or range | meaning |\n|---|---|---|---|\n";
+  for (const RecipeKey& k : options)
+    out += "| `" + k.key + "` | `" + k.standard + "` | " + markdown_cell(k.range.empty() ? k.type : k.range) + " | " +
+           markdown_cell(k.sentence) + " |\n";
+  return out;
+}
+
+std::string described(const Described& d) {
+  std::string out = "\n### " + d.name + "\n\n" + d.sentence + "\n\n    " + d.formula + "\n\n";
+  if (!d.cost.empty()) out += "Cost: " + d.cost + ". ";
+  return out + "From: " + d.cite + ".\n";
+}
+
+constexpr const char* kBegin = R"(# Attention mechanisms and positions
+
+<!-- Written by `attune info mechanisms --markdown`; a test compares. -->
+
+A recipe names a mechanism with `attention = "softmax"`, or with options `attention = { kind = "band", width = 64 }`; a
+list has one entry per layer from the bottom, beginning again when it ends. `encoder_attention`, `decoder_attention` and
+`cross_attention` choose for one place alone. Positions are chosen in the same way with `position`, `encoder_position`
+and `decoder_position`. What can't stand together is refused in one sentence before anything runs.
+
+In the formulas q_i, k_j and v_j are rows of one head, n is the length of a sequence and d the width of all heads.
+)";
+
+constexpr const char* kPositions = R"(
+## Positions
+
+Some schemes add to the embeddings; the others change something in every attention layer, which its mechanism must allow.
+
+| name | changes in each layer | |
+|---|---|---|
+)";
+
+std::string name_of(Relative r) {
+  return r == Relative::scores ? "scores" : r == Relative::turned ? "queries and keys" : "";
+}
+
+const char* yes(bool x) { return x ? "yes" : "no"; }
+
+}  // namespace
+
+std::vector<Mechanism> mechanisms() {
+  std::vector<Mechanism> all;
+  for (size_t i = 0; i < attention_kinds().size(); ++i) {
+    const AttentionKind& k = attention_kinds()[i];
+    Mechanism m{{k.name, k.sentence, k.formula, k.cost, k.cite, keys_of(attention_options()[i])},
+                k.causal,
+                k.cross,
+                k.step,
+                name_of(k.relative),
+                k.survey.sequences,
+                k.survey.levels,
+                k.survey.positions,
+                k.survey.representations};
+    all.push_back(std::move(m));
+  }
+  return all;
+}
+
+std::vector<ScoreOrNormalizer> scores() {
+  std::vector<ScoreOrNormalizer> all;
+  for (const bool normalizer : {false, true})
+    for (const ScoreDescription& k : normalizer ? normalizer_kinds() : score_kinds())
+      all.push_back({{k.name, k.sentence, k.formula, "", k.cite, {}}, normalizer});
+  return all;
+}
+
+std::vector<Position> positions() {
+  std::vector<Position> all;
+  for (size_t i = 0; i < position_kinds().size(); ++i) {
+    const PositionKind& k = position_kinds()[i];
+    all.push_back({{k.name, k.sentence, k.formula, "", k.cite, keys_of(position_options()[i])}, name_of(k.relative)});
+  }
+  return all;
+}
+
+std::string mechanisms_reference() {
+  std::string out = kBegin;
+  out +=
+      "\n## Mechanisms\n\n| name | in a decoder | from decoder to encoder | relative positions | cost "
+      "|\n|---|---|---|---|---|\n";
+  for (const Mechanism& m : mechanisms())
+    out += "| [" + m.name + "](#" + m.name + ") | " + yes(m.causal) + " | " + yes(m.cross) + " | " +
+           (m.relative.empty() ? "no" : m.relative) + " | " + markdown_cell(m.cost) + " |\n";
+  for (const Mechanism& m : mechanisms())
+    out += described(m) + "\nSequences: " + m.sequences + "; levels: " + m.levels + "; positions: " + m.positions +
+           "; representations: " + m.representations + ".\n" + options_table(m.options);
+  for (const bool normalizer : {false, true}) {
+    out += normalizer ? "\n## Normalisers\n\nHow a row of scores becomes weights: `attention = { kind = \"softmax\", "
+                        "normalizer = \"sparsemax\" }`.\n"
+                      : "\n## Scores\n\nHow well a key fits a query: `attention = { kind = \"softmax\", score = "
+                        "\"additive\" }`.\n";
+    for (const ScoreOrNormalizer& s : scores())
+      if (s.normalizer == normalizer) out += described(s);
+  }
+  out += kPositions;
+  for (const Position& p : positions())
+    out += "| [" + p.name + "](#" + p.name + ") | " + (p.relative.empty() ? "nothing" : p.relative) + " | " +
+           markdown_cell(p.sentence) + " |\n";
+  for (const Position& p : positions()) out += described(p) + options_table(p.options);
+  return out;
+}
+
+}  // namespace attune

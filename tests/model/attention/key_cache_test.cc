@@ -1,0 +1,82 @@
+// The memory of decoding: a row is found wherever it was written, and a window forgets.
+#include "model/attention/key_cache.h"
+
+#include <gtest/gtest.h>
+
+#include <random>
+
+namespace attune {
+namespace {
+
+/// Steps of a row each hypothesis remembers, kept naively.
+struct Plain {
+  std::vector<std::vector<float>> said;  // per hypothesis
+
+  void reorder(const std::vector<int32_t>& parents) {
+    std::vector<std::vector<float>> next;
+    for (const int32_t p : parents) next.push_back(said[static_cast<size_t>(p)]);
+    said = next;
+  }
+};
+
+void check_window(int64_t window) {
+  KeyCache cache(4, 3, window);
+  Plain plain;
+  plain.said.resize(4);
+  std::mt19937 random(3);
+  float number = 0;
+  for (int step = 0; step < 300; ++step) {
+    const auto rows = static_cast<int64_t>(plain.said.size());
+    cache.append(rows);
+    for (int64_t i = 0; i < rows; ++i) {
+      std::fill_n(cache.row(i), 3, ++number);
+      plain.said[static_cast<size_t>(i)].push_back(number);
+    }
+    const int64_t kept = std::min<int64_t>(step + 1, window);
+    ASSERT_EQ(cache.kept(), kept);
+    for (int64_t i = 0; i < rows; ++i)
+      for (int64_t t = 0; t < kept; ++t) {
+        const auto& own = plain.said[static_cast<size_t>(i)];
+        const float* row = cache.paged(0).row(cache.ancestors()[t * rows + i]);
+        ASSERT_EQ(row[2], own[own.size() - static_cast<size_t>(kept - t)])
+            << "step " << step << ", " << t << " of " << kept;
+      }
+    if (step % 3 != 2) continue;
+    std::vector<int32_t> parents(1 + random() % 6);
+    for (int32_t& p : parents) p = static_cast<int32_t>(random() % static_cast<unsigned>(rows));
+    cache.reorder(parents);
+    plain.reorder(parents);
+  }
+}
+
+TEST(KeyCache, EveryHypothesisFindsItsOwnPast) { check_window(KeyCache::kEverything); }
+
+TEST(KeyCache, AWindowKeepsTheLastSteps) {
+  for (const int64_t window : {1, 2, 7, 64}) check_window(window);
+}
+
+TEST(KeyCache, AWindowIsARing) {
+  KeyCache cache(5, 16, 128);
+  for (int step = 0; step < 1000; ++step) cache.append(5);
+  const int64_t bytes = cache.bytes();
+  for (int step = 0; step < 20000; ++step) cache.append(5);
+  EXPECT_EQ(cache.bytes(), bytes);
+  EXPECT_LT(bytes, 2 * 128 * 5 * 16 * 4);
+}
+
+TEST(KeyCache, SharedRowsComeFirst) {
+  KeyCache cache(2, 1);
+  cache.share(3);
+  for (int64_t i = 0; i < 3; ++i) *cache.shared_row(i) = static_cast<float>(100 + i);
+  cache.append(2);
+  *cache.row(0) = 1;
+  *cache.row(1) = 2;
+  cache.reorder(std::vector<int32_t>{1, 1, 0});
+  ASSERT_EQ(cache.kept(), 4);
+  const float want[4][3] = {{100, 100, 100}, {101, 101, 101}, {102, 102, 102}, {2, 2, 1}};
+  for (int64_t t = 0; t < 4; ++t)
+    for (int64_t i = 0; i < 3; ++i) EXPECT_EQ(*cache.paged(0).row(cache.ancestors()[t * 3 + i]), want[t][i]);
+}
+
+}  // namespace
+}  // namespace attune

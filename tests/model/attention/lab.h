@@ -1,0 +1,94 @@
+// A mechanism between random queries, keys and values, to be compared with its paper's equation written out in double.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <random>
+#include <stdexcept>
+
+#include "model/attention/mechanism.h"
+
+namespace attune {
+
+using Row = std::vector<double>;
+
+/// A mechanism on its own between random queries, keys and values.
+struct Lab {
+  Parameters parameters;
+  Blueprint::Shared shared{parameters};
+  AttentionSetup setup;
+  std::unique_ptr<AttentionMechanism> mechanism;
+  Segments segments = Segments::of_lengths({23, 1, 40});
+  std::vector<float> rows;  // q, k, v side by side
+
+  explicit Lab(const Choice& choice, bool causal) {
+    setup.heads = setup.heads_kv = 2;
+    setup.dim = 4;
+    setup.causal = causal;
+    mechanism = make_attention(choice, setup, Blueprint(shared, "encoder.0.self"), "model.attention");
+    parameters.allocate();
+    initialize(parameters, shared.inits, 5);
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    rows.resize(static_cast<size_t>(segments.rows() * 3 * setup.width()));
+    for (float& x : rows) x = 1.5f * normal(random);
+  }
+  /// Row i, head h of queries (0), keys (1) or values (2).
+  Row row(int what, int64_t i, int64_t h) const {
+    const float* p = rows.data() + i * 3 * setup.width() + what * setup.width() + h * setup.dim;
+    return {p, p + setup.dim};
+  }
+  Row parameter(const std::string& name) const {
+    for (const NamedParameter& p : parameters.named())
+      if (p.name == "encoder.0.self." + name || p.name == name)
+        return {parameters.data() + p.offset, parameters.data() + p.offset + p.shape.size()};
+    throw std::logic_error("no parameter " + name);
+  }
+  std::vector<float> mixed() {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, parameters};
+    const Var x = ctx.input(Tensor(rows.data(), Shape{segments.rows(), 3 * setup.width()}));
+    const int64_t w = setup.width();
+    const Var y = mechanism->mix(pass, {x, x, x, 0, w, 2 * w, &segments, &segments});
+    return {y.value().as<float>(), y.value().as<float>() + y.value().size()};
+  }
+  /// formula(query, head, first row, end) gives the weight of each row of the sequence, and the result is their sum.
+  void expect(const std::function<Row(int64_t i, int64_t h, int64_t from, int64_t to)>& weights) {
+    const std::vector<float> got = mixed();
+    for (int64_t s = 0; s < segments.count(); ++s)
+      for (int64_t i = segments.begin(s); i < segments.begin(s) + segments.length(s); ++i)
+        for (int64_t h = 0; h < setup.heads; ++h) {
+          const Row a = weights(i, h, segments.begin(s), segments.begin(s) + segments.length(s));
+          for (int64_t d = 0; d < setup.dim; ++d) {
+            double want = 0;
+            for (size_t j = 0; j < a.size(); ++j)
+              want += a[j] * row(2, segments.begin(s) + static_cast<int64_t>(j), h)[static_cast<size_t>(d)];
+            ASSERT_NEAR(got[static_cast<size_t>(i * setup.width() + h * setup.dim + d)], want, 2e-5)
+                << "row " << i << ", head " << h;
+          }
+        }
+  }
+};
+
+inline double dot(const Row& a, const Row& b) {
+  double sum = 0;
+  for (size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
+  return sum;
+}
+inline Row divided(Row x, double by) {
+  for (double& v : x) v /= by;
+  return x;
+}
+inline double total(const Row& x) {
+  double sum = 0;
+  for (const double v : x) sum += v;
+  return sum;
+}
+/// Columns of one of two heads of four.
+inline Row head(const Row& x, size_t h) {
+  return {x.begin() + static_cast<long>(h * 4), x.begin() + static_cast<long>(h * 4 + 4)};
+}
+
+}  // namespace attune
