@@ -1,6 +1,7 @@
 #include "model/attention/mechanism.h"
 
 #include "base/fields.h"
+#include "model/attention/band.h"
 #include "model/attention/softmax.h"
 #include "model/kinds.h"
 

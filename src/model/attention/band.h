@@ -1,0 +1,44 @@
+// Attention to a band of near positions, with gaps between them where it is dilated (the band and dilated atoms of Lin
+// et al. 2021, "A Survey of Transformers"; Longformer's sliding window, Beltagy et al. 2020).
+#pragma once
+#include "base/fields.h"
+#include "model/attention/dot_product.h"
+
+namespace attune {
+
+class BandAttention : public AttentionMechanism {
+ public:
+  static constexpr AttentionKind kKind{
+      .name = "band",
+      .sentence = "softmax over near positions: the last `width` in a decoder, width / 2 to each side elsewhere",
+      .formula = "softmax over j of (q_i . k_j / sqrt(d_k)) v_j with |i - j| in {0, g, 2 g, ...}, w of them",
+      .cost = "n w d time, n d memory; decoding keeps the last w g positions",
+      .cite = "Beltagy et al. 2020, Longformer: The Long-Document Transformer",
+      .cross = false,
+      .relative = Relative::scores,
+      .survey = {.sequences = "one", .positions = "local"},
+  };
+  struct Options {
+    int64_t width = 64, dilation = 1;
+
+    template <class V>
+    void fields(V& v) {
+      v("width", width, "positions each one sees", between(1, 1 << 20));
+      v("dilation", dilation, "every so many positions; 1: no gaps", between(1, 1 << 20));
+    }
+  };
+  BandAttention(const Options& options, const AttentionSetup& setup, const Blueprint&);
+
+  Var mix(const Pass& pass, const Projected& p) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
+  bool weights(const Pass& pass, const Projected& p, float* out) const override;
+  double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
+
+ private:
+  AttentionSetup setup_;
+  int64_t width_, dilation_;
+  Mask mask_;
+};
+
+}  // namespace attune

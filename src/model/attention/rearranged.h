@@ -1,0 +1,23 @@
+// Rows of a batch in another order and cut into other sequences, for mechanisms that are a simpler one over such
+// sequences: each residue class of a dilated band, each cluster of a routed layer.
+#pragma once
+#include <vector>
+
+#include "model/attention/mechanism.h"
+
+namespace attune {
+
+/// Row i of the new order is row rows[i] of the old.
+struct Rearrangement {
+  std::vector<int32_t> rows;
+  Segments segments;
+};
+
+/// The order as ids for gather_rows.
+Var row_ids(Ctx& ctx, const Rearrangement& r);
+/// Queries, keys and values in the new order; each of the matrices they are parts of is moved once.
+Projected rearranged(Ctx& ctx, const Projected& p, const Rearrangement& r);
+/// Rows of the new order in their old places.
+Var put_back(Ctx& ctx, const Var& x, const Rearrangement& r);
+
+}  // namespace attune
