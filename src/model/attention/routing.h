@@ -1,0 +1,62 @@
+// Routing: queries and keys are clustered by k-means as training goes on, and a query attends within its cluster (Roy
+// et al. 2020, "Efficient Content-Based Sparse Attention with Routing Transformers").
+//
+// As published, a cluster takes the n / c rows nearest to its centroid, so a later row can push an earlier one out.
+// Here every row goes to its nearest centroid. In an encoder a query sees all keys of its cluster; in a decoder, where
+// keys are the queries as in the paper, the last `window` rows of its cluster up to itself: no row depends on a later
+// one.
+#pragma once
+#include "base/fields.h"
+#include "model/attention/key_cache.h"
+#include "model/attention/mechanism.h"
+#include "model/attention/rearranged.h"
+
+namespace attune {
+
+class RoutingAttention : public AttentionMechanism {
+ public:
+  static constexpr AttentionKind kKind{
+      .name = "routing",
+      .sentence = "softmax within clusters of queries and keys that training finds by k-means",
+      .formula =
+          "softmax over j with c(k_j) = c(q_i) of (sqrt(d_k) q_i . k_j / (|q_i| |k_j|)) v_j, c(x) = argmax_c mu_c . x",
+      .cost = "n (n / c + c) d time in an encoder, n (w + c) d in a decoder; n d memory",
+      .cite = "Roy et al. 2020, Efficient Content-Based Sparse Attention with Routing Transformers",
+      .cross = false,
+      .survey = {.sequences = "one", .positions = "few, chosen by content"},
+  };
+  struct Options {
+    int64_t clusters = 16, window = 64;
+    double decay = 0.999;
+
+    template <class V>
+    void fields(V& v) {
+      v("clusters", clusters, "clusters of each head; about the root of the usual length", between(1, 1 << 16));
+      v("window", window, "in a decoder: how many rows of its cluster one sees", between(1, 1 << 20));
+      v("decay", decay, "how much of a centroid stays at each update", from_below(0, 1));
+    }
+  };
+  RoutingAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
+
+  Var mix(const Pass& pass, const Projected& p) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
+  bool weights(const Pass& pass, const Projected& p, float* out) const override;
+  double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
+  LayerParts parts() const override { return {.key = !setup_.causal}; }
+  void after_update(Parameters& parameters, const Gradients& gathered) const override;
+
+ private:
+  Var unit_rows(const Pass& pass, const Var& x, int64_t column) const;
+  std::vector<int32_t> clusters_of(const Pass& pass, const Var& x) const;
+  Rearrangement sorted(const std::vector<int32_t>& clusters, const Segments& segments) const;
+  Var in_order(const Pass& pass, const Var& x, const Rearrangement& r) const;
+  void gather(const Pass& pass, const Var& x, const std::vector<int32_t>& clusters) const;
+
+  AttentionSetup setup_;
+  int64_t clusters_, window_;
+  double decay_;
+  int centroids_;  // [heads * clusters, dim + 1]: vectors of length 1, and how many rows the last update sent there
+};
+
+}  // namespace attune
