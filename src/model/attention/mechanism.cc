@@ -1,6 +1,7 @@
 #include "model/attention/mechanism.h"
 
 #include "base/fields.h"
+#include "model/attention/adaptive_span.h"
 #include "model/attention/band.h"
 #include "model/attention/linear.h"
 #include "model/attention/luna.h"
