@@ -5,6 +5,7 @@
 #include "model/attention/band.h"
 #include "model/attention/linear.h"
 #include "model/attention/luna.h"
+#include "model/attention/persistent.h"
 #include "model/attention/routing.h"
 #include "model/attention/softmax.h"
 #include "model/kinds.h"
