@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "autograd/relative.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -28,6 +29,34 @@ class AlibiScores : public RelativeScores {
 
  private:
   std::vector<double> slopes_;  // by head
+};
+
+class AlibiPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "alibi",
+      .sentence =
+          "the farther, the lower the score, at a fixed rate of each head's own; reads on past what it was trained on",
+      .formula = "q_i . k_j / sqrt(d_k) - slope_h |i - j|, slope_h = 2^(-8 h / heads)",
+      .cite = "Press et al. 2022, Train Short, Test Long",
+      .relative = Relative::scores,
+  };
+  struct Options {
+    template <class V>
+    void fields(V&) {}
+  };
+  AlibiPosition(const Options&, const PositionSetup&, const Blueprint&) {}
+  std::unique_ptr<RelativePosition> layer(const Blueprint&, const AttentionSetup& s) const override {
+    return std::make_unique<Layer>(s.heads);
+  }
+
+ private:
+  struct Layer : RelativePosition {
+    explicit Layer(int64_t heads) : scores(heads) {}
+    const RelativeScores* hook() const override { return &scores; }
+
+    AlibiScores scores;
+  };
 };
 
 }  // namespace attune

@@ -5,7 +5,10 @@
 //
 // The paper makes S_rel from Q E^T by padding and reshaping ("skewing"); here each tile of scores takes what it needs.
 #pragma once
+#include <cmath>
+
 #include "autograd/relative.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -27,6 +30,45 @@ class MusicScores : public RelativeScores {
 
  private:
   DistanceRange range_;
+};
+
+class MusicPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "music",
+      .sentence =
+          "a learned vector of each head for every distance, met by the queries; reads on past what it was trained on",
+      .formula = "softmax((Q K^T + S) / sqrt(d_k)) V, S_ij = q_i . e_(j - i)",
+      .cite = "Huang et al. 2018, Music Transformer",
+      .relative = Relative::scores,
+  };
+  struct Options {
+    int64_t longest = 0;
+
+    template <class V>
+    void fields(V& v) {
+      v("longest", longest, "distances told apart; 0: as many as data.max_length", between(0, 1 << 16));
+    }
+  };
+  MusicPosition(const Options& o, const PositionSetup& setup, const Blueprint&)
+      : longest_(o.longest > 0 ? o.longest : setup.longest) {}
+  std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
+    return std::make_unique<Layer>(longest_, place, s);
+  }
+
+ private:
+  struct Layer : RelativePosition {
+    Layer(int64_t longest, const Blueprint& place, const AttentionSetup& s)
+        : scores(longest, s.causal),
+          table(place.table("weight", scores.range().rows(), s.width(),
+                            Init::normal(1 / std::sqrt(static_cast<double>(s.dim))))) {}
+    const RelativeScores* hook() const override { return &scores; }
+    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[table]}; }
+
+    MusicScores scores;
+    int table;
+  };
+  int64_t longest_;
 };
 
 }  // namespace attune

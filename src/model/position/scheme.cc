@@ -4,9 +4,15 @@
 
 #include "base/fields.h"
 #include "model/kinds.h"
+#include "model/position/alibi.h"
 #include "model/position/learned.h"
+#include "model/position/music.h"
 #include "model/position/none.h"
+#include "model/position/rope.h"
+#include "model/position/shaw.h"
 #include "model/position/sinusoidal.h"
+#include "model/position/t5.h"
+#include "model/position/transformer_xl.h"
 
 namespace attune {
 

@@ -4,6 +4,7 @@
 //   a_ij = w_clip(j - i, k),  clip(x, k) = max(-k, min(k, x))
 #pragma once
 #include "autograd/relative.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -33,6 +34,44 @@ class ShawScores : public RelativeScores {
   kernels::DistanceTable value_table(const HookTables& w) const { return {range_, w.values[1], w.gradients[1]}; }
 
   DistanceRange range_;
+};
+
+class ShawPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "shaw",
+      .sentence = "learned vectors by distance, added to keys and values; distances beyond `clip` are one",
+      .formula =
+          "e_ij = q_i . (k_j + a^K_ij) / sqrt(d_k), o_i = sum_j softmax(e)_ij (v_j + a^V_ij), a_ij = w_clip(j - i, k)",
+      .cite = "Shaw et al. 2018, Self-Attention with Relative Position Representations",
+      .relative = Relative::scores,
+  };
+  struct Options {
+    int64_t clip = 16;
+
+    template <class V>
+    void fields(V& v) {
+      v("clip", clip, "the farthest distance told from others", between(1, 1 << 16));
+    }
+  };
+  ShawPosition(const Options& o, const PositionSetup&, const Blueprint&) : clip_(o.clip) {}
+  std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
+    return std::make_unique<Layer>(clip_, place, s);
+  }
+
+ private:
+  struct Layer : RelativePosition {
+    Layer(int64_t clip, const Blueprint& place, const AttentionSetup& s)
+        : scores(clip),
+          key(place.table("key", scores.range().rows(), s.dim, Init::xavier(scores.range().rows(), s.dim))),
+          value(place.table("value", scores.range().rows(), s.dim, Init::xavier(scores.range().rows(), s.dim))) {}
+    const RelativeScores* hook() const override { return &scores; }
+    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[key], pass[value]}; }
+
+    ShawScores scores;
+    int key, value;
+  };
+  int64_t clip_;
 };
 
 }  // namespace attune

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "autograd/relative.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -40,6 +41,43 @@ class T5Scores : public RelativeScores {
   DistanceRange range_;  // beyond it buckets are those at its ends
   int64_t count_;
   std::vector<int32_t> bucket_;  // by row of the range
+};
+
+class T5Position : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "t5",
+      .sentence = "a learned bias of each head for every bucket of distances, shared by all layers",
+      .formula = "q_i . k_j / sqrt(d_k) + b[bucket(j - i), head]",
+      .cite = "Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
+      .relative = Relative::scores,
+  };
+  struct Options {
+    int64_t buckets = 32, farthest = 128;
+
+    template <class V>
+    void fields(V& v) {
+      v("buckets", buckets, "groups of distances", between(4, 1 << 12));
+      v("farthest", farthest, "from here on all distances are one", between(2, 1 << 20));
+    }
+  };
+  T5Position(const Options& o, const PositionSetup&, const Blueprint&) : options_(o) {}
+  std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
+    return std::make_unique<Layer>(T5Buckets{s.causal, options_.buckets, options_.farthest}, place, s);
+  }
+
+ private:
+  struct Layer : RelativePosition {
+    Layer(const T5Buckets& buckets, const Blueprint& place, const AttentionSetup& s)
+        : scores(buckets),
+          bias(place.at_stack().table_once("position.weight", buckets.count, s.heads, Init::normal(0.1))) {}
+    const RelativeScores* hook() const override { return &scores; }
+    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[bias]}; }
+
+    T5Scores scores;
+    int bias;
+  };
+  Options options_;
 };
 
 }  // namespace attune

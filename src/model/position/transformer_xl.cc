@@ -4,6 +4,7 @@
 
 #include "autograd/arrange.h"
 #include "autograd/elementwise.h"
+#include "autograd/linear.h"
 #include "autograd/matmul.h"
 
 namespace attune {
@@ -70,6 +71,34 @@ void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range) {
       }
     }
   });
+}
+
+TransformerXlPosition::Layer::Layer(int64_t longest, const Blueprint& place, const AttentionSetup& s)
+    : width(s.width()),
+      scores({s.causal ? 0 : 1 - longest, longest - 1}),
+      weight(place.matrix("weight", width, width, Init::xavier(width, width))),
+      u(place.at_stack().table_once("position.u", 1, width, Init::zeros())),
+      v(place.at_stack().table_once("position.v", 1, width, Init::zeros())),
+      sinusoids(static_cast<size_t>(scores.range().rows() * width)) {
+  fill_distance_sinusoids(Tensor(sinusoids.data(), Shape{scores.range().rows(), width}), scores.range());
+}
+
+Projected TransformerXlPosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions&) const {
+  Projected to = p;
+  to.q = add(pass.ctx, slice_columns(pass.ctx, p.q, p.q_column, width), pass[u]);
+  to.q_column = 0;
+  return to;
+}
+
+std::array<Var, 2> TransformerXlPosition::Layer::tables(const Pass& pass) const {
+  Ctx& ctx = pass.ctx;
+  const Shape shape{scores.range().rows(), width};
+  Var r = ctx.input(Tensor(sinusoids.data(), shape));
+  if (pass.dtype() != DType::f32) {
+    r = ctx.make(shape, pass.dtype(), {});
+    ctx.run([&] { fill_distance_sinusoids(r.value(), scores.range()); });
+  }
+  return {linear(ctx, r, pass[weight]), subtract(ctx, pass[v], pass[u])};
 }
 
 }  // namespace attune

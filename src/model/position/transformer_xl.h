@@ -5,7 +5,10 @@
 //
 // Queries come to attention as q' = q + u (an addition outside); the hook adds (q' + (v - u)) . W_R R_(i - j).
 #pragma once
+#include <vector>
+
 #include "autograd/relative.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -31,5 +34,45 @@ class TransformerXlScores : public RelativeScores {
 /// R: row range.row(distance) = [sin(distance w_0), sin(distance w_1), .. | cos(distance w_0), ..] with w_i =
 /// 10000^(-2i / d), sines first as in the authors' code. `table` is [range.rows(), d], f32 or f64.
 void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range);
+
+class TransformerXlPosition : public PositionScheme {
+ public:
+  static constexpr PositionKind kKind{
+      .name = "transformer-xl",
+      .sentence =
+          "sinusoids of the distance under a learned projection, and two biases in place of the query's position",
+      .formula = "((q_i + u) . k_j + (q_i + v) . W_R R_(i - j)) / sqrt(d_k)",
+      .cite = "Dai et al. 2019, Transformer-XL",
+      .relative = Relative::scores,
+  };
+  struct Options {
+    int64_t longest = 0;
+
+    template <class V>
+    void fields(V& v) {
+      v("longest", longest, "distances told apart; 0: twice data.max_length", between(0, 1 << 16));
+    }
+  };
+  TransformerXlPosition(const Options& o, const PositionSetup& setup, const Blueprint&)
+      : longest_(o.longest > 0 ? o.longest : 2 * setup.longest) {}
+  std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
+    return std::make_unique<Layer>(longest_, place, s);
+  }
+
+ private:
+  /// u and v are shared by all layers, as in the authors' code.
+  struct Layer : RelativePosition {
+    Layer(int64_t longest, const Blueprint& place, const AttentionSetup& s);
+    Projected turn(const Pass& pass, const Projected& p, const RowPositions& where) const override;
+    const RelativeScores* hook() const override { return &scores; }
+    std::array<Var, 2> tables(const Pass& pass) const override;
+
+    int64_t width;
+    TransformerXlScores scores;
+    int weight, u, v;
+    std::vector<float> sinusoids;  // R
+  };
+  int64_t longest_;
+};
 
 }  // namespace attune

@@ -1,0 +1,59 @@
+// What can't stand together is refused in one sentence, before anything runs.
+#include <gtest/gtest.h>
+
+#include "checks.h"
+#include "model/tiny_model.h"
+
+namespace attune {
+namespace {
+
+std::string refusal(const std::function<void(ModelOptions&)>& change) {
+  ModelOptions o = tiny_options();
+  change(o);
+  return error_of([&] { Transformer(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}); },
+                  ErrorKind::recipe);
+}
+
+TEST(Refusals, OneSentenceAndAWayOut) {
+  EXPECT_EQ(refusal([](ModelOptions& o) { o.attention = {{"bandd"}}; }),
+            "model.attention = \"bandd\" is not known. Did you mean \"band\"?");
+  EXPECT_EQ(refusal([](ModelOptions& o) { o.cross_attention = {{"band"}}; }),
+            "model.cross_attention = \"band\" works within one sequence, not from decoder to encoder");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"linear"}};
+              o.position = {"alibi"};
+            }),
+            "model.attention = \"linear\" has no scores that the position scheme \"alibi\" could change\n"
+            "  fix: a scheme that is added to the embeddings (sinusoidal, learned), or none");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.decoder_attention = {{"softmax"}, {"persistent"}};
+              o.decoder_position = {"shaw"};
+            }),
+            "model.decoder_attention = \"persistent\" has no scores that the position scheme \"shaw\" could change\n"
+            "  fix: a scheme that is added to the embeddings (sinusoidal, learned), or rope");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"band", {{"dilation", int64_t{2}}}}};
+              o.position = {"t5"};
+            }),
+            "attention \"band\" with gaps (dilation = 2) can't count distances for the position scheme \"t5\"\n"
+            "  fix: dilation = 1, or a scheme that is added to the embeddings (sinusoidal, learned)");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"softmax", {{"score", "additive"}}}};
+              o.position = {"music"};
+            }),
+            "score = \"additive\" with normalizer = \"softmax\" can't take the position scheme \"music\"\n"
+            "  fix: a softmax of dot products, or a scheme that is added to the embeddings (sinusoidal, learned)");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"softmax", {{"score", "additiv"}}}};
+            }),
+            "score = \"additiv\" is not known. Did you mean \"additive\"?");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"routing"}};
+              o.heads_kv = 2;
+            }),
+            "attention \"routing\" clusters each head by itself: heads_kv = 2 can't be shared by 4\n"
+            "  fix: leave out heads_kv");
+}
+
+}  // namespace
+}  // namespace attune
