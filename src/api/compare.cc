@@ -123,10 +123,10 @@ bool Comparer::Body::train(ComparedVariant& v, Trainer& trainer, const CompareEv
   if (outcome.reason == TrainingOutcome::Reason::interrupted) return false;
   auto figures = measure_run(v.folder, options.threads, {events.on_phase, [this] { return stop.load(); }});
   if (!figures) return false;
-  v.figures = std::move(*figures);
-  v.figures.updates = outcome.updates;
-  v.figures.train_seconds = outcome.seconds;
-  save_figures(v.folder, v.figures);
+  figures->updates = outcome.updates;
+  figures->train_seconds = outcome.seconds;
+  save_figures(v.folder, *figures);
+  v.figures = read_figures(v.folder).value();  // rounded, as whoever goes on will see them
   v.state = VariantState::finished;
   return true;
 }

@@ -23,7 +23,10 @@ Number score(const std::vector<std::pair<std::string, double>>& scores, const st
 
 std::string whole(double x) { return thousands(static_cast<int64_t>(x + 0.5)); }
 std::string two_digits(double x) { return fmt::format("{:.2f}", x); }
-std::string megabytes(double x) { return whole(x / (1 << 20)); }
+std::string megabytes(double x) {
+  const double mb = x / (1 << 20);
+  return mb < 10 ? fmt::format("{:.1f}", mb) : whole(mb);
+}
 
 class Sheet {
  public:
@@ -76,10 +79,10 @@ std::string remark(const ComparedVariant& v) {
 bool Column::is_best(size_t row) const {
   if (better == 0 || !numbers[row]) return false;
   bool any_worse = false;
-  for (const Number& other : numbers) {
-    if (!other) continue;
-    if (better * *other > better * *numbers[row]) return false;
-    any_worse = any_worse || *other != *numbers[row];
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (!numbers[i] || cells[i] == cells[row]) continue;  // alike as far as is told
+    if (better * *numbers[i] > better * *numbers[row]) return false;
+    any_worse = true;
   }
   return any_worse;
 }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "attune/text.h"
 #include "show/html.h"
 #include "text/width.h"
 
@@ -107,7 +108,10 @@ void fit(Axis& a, const std::vector<Series>& series, bool of_x) {
     a.low -= room;
     a.high += room;
   }
-  if (of_x) return;
+  if (of_x) {
+    a.low = std::min(a.low, 0.0);
+    return;
+  }
   const double step = nice_step(a.high - a.low);
   a.low = std::floor(a.low / step + 1e-9) * step;
   a.high = std::ceil(a.high / step - 1e-9) * step;
@@ -120,11 +124,12 @@ std::string grid(const Axis& x, const Axis& y, const LinePlot& plot) {
     out += fmt::format("<text class=\"tick\" text-anchor=\"end\" x=\"{}\" y=\"{}\">{}</text>", px(x.from - 8),
                        px(y.at(v) + 4), short_number(v));
   }
-  for (const double v : plot.x_ticks.empty() ? ticks_of(x) : plot.x_ticks) {
+  const bool given = !plot.x_ticks.empty();
+  for (const double v : given ? plot.x_ticks : ticks_of(x)) {
     if (v < x.low || v > x.high) continue;
     lines += fmt::format("M{} {}v5", px(x.at(v)), px(y.from));
     out += fmt::format("<text class=\"tick\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>", px(x.at(v)),
-                       px(y.from + 20), short_number(v));
+                       px(y.from + 20), given ? thousands(static_cast<int64_t>(v)) : short_number(v));
   }
   out += fmt::format("<text class=\"name\" text-anchor=\"middle\" x=\"{}\" y=\"{}\">{}</text>", px((x.from + x.to) / 2),
                      px(kHeight - 6), label(plot.x_name, 0));

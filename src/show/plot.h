@@ -19,7 +19,7 @@ struct LinePlot {
   std::string title;  // for people who hear the page
   std::string x_name, y_name;
   bool log_x = false, log_y = false;
-  std::vector<double> x_ticks = {};  // {}: chosen
+  std::vector<double> x_ticks = {};  // whole numbers; {}: chosen
   std::vector<Series> series = {};
 };
 /// "" when there is nothing to draw. What is no finite number, or not positive on a logarithmic axis, is left out.
