@@ -29,21 +29,21 @@ main{max-width:1180px;margin:0 auto;padding:32px 20px 64px}
 h1{font-size:28px;line-height:1.2;margin:0 0 6px}h2{font-size:20px;margin:0 0 4px}h3{font-size:15px;margin:0 0 2px}
 p{margin:0 0 12px}.soft{color:var(--soft)}
 code,pre{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px}
-pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px 14px;overflow-x:auto;margin:12px 0}
+pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px 14px;white-space:pre-wrap;overflow-wrap:anywhere;margin:12px 0}
 section{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:20px 22px;margin:18px 0}
 .cards,.two,.pictures{display:grid;gap:16px}
 .cards{grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
 .two{grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
-.pictures{grid-template-columns:repeat(auto-fit,minmax(min(100%,340px),1fr))}
+.pictures{grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}.pictures+.pictures{margin-top:26px}
 .card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
 .card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
 .scroll{overflow-x:auto}
 table{border-collapse:collapse;font-size:14px;min-width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:7px 12px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
-th{color:var(--soft);font-weight:600;white-space:nowrap}td.n,th.n{text-align:right;white-space:nowrap}
+th,td{padding:7px 9px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
+th{color:var(--soft);font-weight:600;vertical-align:bottom}td.n{white-space:nowrap}td.n,th.n{text-align:right}
 td:first-child{font-weight:600;white-space:nowrap}tr:last-child td{border-bottom:0}
 td.best{color:var(--best);font-weight:700;background:var(--wash)}
-td.reason{color:var(--soft);min-width:220px}
+td.reason{color:var(--soft)}
 ul.keys{list-style:none;padding:0;margin:0 0 10px;display:flex;flex-wrap:wrap;gap:4px 18px;font-size:14px}
 dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px;margin:0;font-size:14px}
 dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
@@ -96,16 +96,22 @@ std::string table(const std::vector<Column>& columns, size_t rows) {
     return std::any_of(k.numbers.begin(), k.numbers.end(), [](const auto& n) { return n.has_value(); });
   };
   for (const Column& k : columns)
-    out += fmt::format("<th{} title=\"{}\">{}</th>", is_number(k) ? " class=\"n\"" : "", escaped(k.meaning),
-                       escaped(k.title));
+    if (k.title != "remarks")
+      out += fmt::format("<th{} title=\"{}\">{}</th>", is_number(k) ? " class=\"n\"" : "", escaped(k.meaning),
+                         escaped(k.title));
   out += "</tr></thead>\n<tbody>\n";
+  const Column* remarks = columns.back().title == "remarks" ? &columns.back() : nullptr;
+  const size_t shown = columns.size() - (remarks ? 1 : 0);
   for (size_t i = 0; i < rows; ++i) {
-    out += "<tr>";
-    for (const Column& k : columns) {
-      std::string kind = is_number(k) ? "n" : &k != &columns.front() ? "reason" : "";
-      if (k.is_best(i)) kind += " best";
-      out += fmt::format("<td{}>{}</td>", kind.empty() ? "" : " class=\"" + kind + "\"", show::label(k.cells[i], 0));
+    out += "<tr><td>" + show::label(columns[0].cells[i], 0) + "</td>";
+    if (remarks && !remarks->cells[i].empty()) {  // instead of figures
+      out += fmt::format("<td class=\"reason\" colspan=\"{}\">{}</td></tr>\n", std::max<size_t>(shown - 1, 1),
+                         show::label(remarks->cells[i], 0));
+      continue;
     }
+    for (size_t k = 1; k < shown; ++k)
+      out +=
+          fmt::format("<td class=\"n{}\">{}</td>", columns[k].is_best(i) ? " best" : "", escaped(columns[k].cells[i]));
     out += "</tr>\n";
   }
   return out + "</tbody>\n</table>\n</div>\n";
@@ -123,6 +129,7 @@ std::string learning(const Comparison& c) {
     }
     plot.series.push_back(std::move(s));
   }
+  plot.width = 1090;
   plot.log_y = least > 0 && most > 8 * least;  // else the end would be a flat line
   return show::draw_lines(plot);
 }
@@ -197,7 +204,8 @@ std::string comparison_page(const Comparison& c) {
                                       [](const ComparedVariant& v) { return v.state == State::finished; });
   std::string keys;
   for (size_t i = 0; i < c.variants.size(); ++i)
-    keys += "<li>" + show::draw_key(static_cast<int>(i)) + " " + show::label(c.variants[i].name, 60) + "</li>\n";
+    if (!c.variants[i].curve.empty())
+      keys += "<li>" + show::draw_key(static_cast<int>(i)) + " " + show::label(c.variants[i].name, 60) + "</li>\n";
   keys = "<ul class=\"keys\">\n" + keys + "</ul>\n";
   const std::string speeds =
       bars(c, "Training, target tokens a second", [](const VariantFigures& f) { return f.train_tokens_per_s; }) +

@@ -14,7 +14,7 @@ namespace attune::show {
 namespace {
 
 constexpr int kColours = 8, kMarkers = 4, kDashes = 3;
-constexpr double kWidth = 720, kHeight = 360;
+constexpr double kHeight = 340;
 constexpr double kLetter = 7;        // a letter's width, about
 constexpr int kLabel = 12;           // columns of a label of a heat map
 constexpr size_t kMostLabels = 12;   // at the ends of lines; more would be a heap
@@ -174,10 +174,11 @@ std::string draw_lines(const LinePlot& plot) {
   std::erase_if(shown.series, [](const Series& s) { return s.points.empty(); });
   if (shown.series.empty()) return "";
   const bool labelled = shown.series.size() <= kMostLabels;
-  Axis x{plot.log_x, 0, 1, 62, kWidth - 28 - (labelled ? kLetter * longest : 0)}, y{plot.log_y, 0, 1, kHeight - 48, 12};
+  Axis x{plot.log_x, 0, 1, 62, plot.width - 28 - (labelled ? kLetter * longest : 0)},
+      y{plot.log_y, 0, 1, kHeight - 48, 12};
   fit(x, shown.series, true);
   fit(y, shown.series, false);
-  std::string out = open_svg(plot.title, kWidth, kHeight, "plot") + grid(x, y, shown);
+  std::string out = open_svg(plot.title, plot.width, kHeight, "plot") + grid(x, y, shown);
   for (const Series& s : shown.series) {
     std::string points, markers;
     for (const auto& [px_x, px_y] : s.points) {
@@ -192,7 +193,7 @@ std::string draw_lines(const LinePlot& plot) {
   return out + (labelled ? end_labels(shown.series, x, y) : "") + "</svg>\n";
 }
 
-std::string draw_bars(const std::string& title, const std::vector<Bar>& bars) {
+std::string draw_bars(const std::string& title, const std::vector<Bar>& bars, double all) {
   if (bars.empty()) return "";
   double longest = 0, most = 0;
   for (const Bar& b : bars) {
@@ -200,9 +201,8 @@ std::string draw_bars(const std::string& title, const std::vector<Bar>& bars) {
     most = std::max(most, b.value);
   }
   constexpr double kRow = 30, kBar = 18;
-  const double from = kLetter * longest + 18, room = kWidth - from - 70,
-               height = kRow * static_cast<double>(bars.size());
-  std::string out = open_svg(title, kWidth, height, "plot bars");
+  const double from = kLetter * longest + 18, room = all - from - 70, height = kRow * static_cast<double>(bars.size());
+  std::string out = open_svg(title, all, height, "plot bars");
   for (size_t i = 0; i < bars.size(); ++i) {
     const Bar& b = bars[i];
     const double top = kRow * static_cast<double>(i) + (kRow - kBar) / 2, width = most > 0 ? room * b.value / most : 0;

@@ -21,6 +21,7 @@ struct LinePlot {
   bool log_x = false, log_y = false;
   std::vector<double> x_ticks = {};  // whole numbers; {}: chosen
   std::vector<Series> series = {};
+  double width = 540;  // letters are 12 high: what a page makes smaller becomes hard to read
 };
 /// "" when there is nothing to draw. What is no finite number, or not positive on a logarithmic axis, is left out.
 std::string draw_lines(const LinePlot& plot);
@@ -31,7 +32,7 @@ struct Bar {
   double value = 0;
 };
 /// Bars from left to right, one below another, with their figures behind them; "" when there are none.
-std::string draw_bars(const std::string& title, const std::vector<Bar>& bars);
+std::string draw_bars(const std::string& title, const std::vector<Bar>& bars, double width = 540);
 
 /// Who looked at whom, in ten shades.
 std::string draw_heat_map(const std::string& title, const AttentionPicture& picture);
