@@ -11,17 +11,20 @@ _attune() {
   --tokenize) words="13a none" ;;
   --smooth) words="exp floor none" ;;
   --ref) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --target | --layer | --head | --width) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
   *)
     case "$at" in
-    "") words="demo new train translate look average tokenizer test metric info doctor bench --version $common" ;;
+    "") words="demo new train compare translate look average tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
     " look"*) words="--target --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
-    " new") words="translate $common" ;;
+    " new") words="translate probe:copy probe:listops probe:agreement $common" ;;
+    " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
+    " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
     " new "*) words="--out --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
+    " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
     " info") words="mechanisms scores positions recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
@@ -38,6 +41,7 @@ _attune() {
     esac
     ;;
   esac
+  [[ $word == : ]] && word=""
   mapfile -t COMPREPLY < <(compgen -W "$words" -- "$word")
 }
 complete -o default -F _attune attune

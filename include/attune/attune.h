@@ -1,12 +1,14 @@
 // Everything a program that uses attune needs.
 #pragma once
 #include "attune/bench.h"
+#include "attune/compare.h"
 #include "attune/error.h"
 #include "attune/machine.h"
 #include "attune/mechanisms.h"
 #include "attune/metric.h"
 #include "attune/model.h"
 #include "attune/new_recipe.h"
+#include "attune/probe.h"
 #include "attune/recipe.h"
 #include "attune/show.h"
 #include "attune/test.h"

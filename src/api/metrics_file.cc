@@ -18,23 +18,42 @@ bool is_score(const std::string& name) {
   return name.starts_with("valid_");
 }
 
+/// Calls f with every line that is an object.
+template <class F>
+void for_objects(const std::string& path, F f) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  LineReader reader(path);
+  for (std::string_view line; reader.next(line);)
+    if (const Json json = Json::parse(line, nullptr, false); json.is_object()) f(json);
+}
+
 }  // namespace
 
 std::vector<ModelScore> read_scores(const std::string& path) {
   std::vector<ModelScore> scores;
-  if (!std::filesystem::is_regular_file(path)) return scores;
-  LineReader reader(path);
-  for (std::string_view line; reader.next(line);) {
-    const Json json = Json::parse(line, nullptr, false);
-    if (!json.is_object()) continue;
+  for_objects(path, [&](const Json& json) {
     ModelScore score;
     for (const auto& [name, value] : json.items()) {
       if ((name == "step" || name == "update") && value.is_number_integer()) score.step = value.get<int64_t>();
       if (is_score(name) && value.is_number()) score.values.emplace_back(name, value.get<double>());
     }
     if (!score.values.empty()) scores.push_back(std::move(score));
-  }
+  });
   return scores;
+}
+
+std::vector<UpdateLine> read_update_lines(const std::string& path) {
+  std::vector<UpdateLine> lines;
+  for_objects(path, [&](const Json& json) {
+    const auto number = [&](const char* name) {
+      const auto at = json.find(name);
+      return at != json.end() && at->is_number() ? at->get<double>() : 0;
+    };
+    if (!json.contains("target_tokens_per_s")) return;
+    lines.push_back({static_cast<int64_t>(number("update")), number("seconds"), number("target_tokens_per_s"),
+                     number("memory_mb")});
+  });
+  return lines;
 }
 
 int64_t best_score(const std::vector<ModelScore>& scores, const std::string& metric) {

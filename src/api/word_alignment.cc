@@ -33,10 +33,11 @@ std::vector<int> words_of_characters(std::string_view text) {
 
 int64_t alignment_layer(const Transformer& model) { return std::max<int64_t>(0, model.options().decoder_layers - 2); }
 
-std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena) {
+std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
+                                     Arena& arena) {
   Ctx ctx(arena);
   AttentionTap tap;
-  tap.place = fmt::format("decoder.{}.cross", layer);
+  tap.place = place;
   Pass pass{ctx, model.parameters(), nullptr, &tap};
   std::vector<int32_t> said{text::kBegin};
   said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
@@ -44,6 +45,10 @@ std::vector<float> cross_attention(const Transformer& model, const SentencePair&
   const Var encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
   model.decode(pass, {Tensor(said.data(), Shape{std::ssize(said)}), &targets}, encoded, &sources);
   return std::move(tap.weights);
+}
+
+std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena) {
+  return attention_weights(model, pair, fmt::format("decoder.{}.cross", layer), arena);
 }
 
 std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads) {

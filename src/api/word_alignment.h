@@ -20,6 +20,10 @@ struct SentencePair {
 /// those of the last, which is busy choosing the next word).
 int64_t alignment_layer(const Transformer& model);
 
+/// What one layer attended to, [heads, queries, keys]: "encoder.0.self", "decoder.1.cross". Nothing where the mechanism
+/// has no weights to show.
+std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
+                                     Arena& arena);
 /// What each target token attended to when it was to be said, [heads, target, source].
 std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena);
 /// The mean of the heads, [target, source].

@@ -5,8 +5,7 @@
 
 #include <cerrno>
 #include <cstring>
-
-#include "attune/trainer.h"
+#include <initializer_list>
 
 namespace attune::cli {
 
@@ -14,7 +13,8 @@ namespace {
 
 constexpr int kByCtrlC = 130;
 
-Trainer* running = nullptr;
+void* running = nullptr;
+void (*stop_running)(void*) = nullptr;
 const char *before = "", *sentence = "";
 volatile sig_atomic_t signalled = 0;
 
@@ -34,14 +34,15 @@ extern "C" void on_signal(int signal) {
     say("\n");
   }
   signalled = 1;
-  if (running) running->stop();
+  if (running) stop_running(running);
   errno = kept;
 }
 
 }  // namespace
 
-Interruptible::Interruptible(Trainer& trainer, Talk talk, const char* text) {
-  running = &trainer;
+Interruptible::Interruptible(void* job, void (*stop)(void*), Talk talk, const char* text) {
+  stop_running = stop;
+  running = job;
   before = talk == Talk::over_a_live_line ? "\r\x1b[K" : "";
   sentence = talk == Talk::none ? "" : text;
   signalled = 0;

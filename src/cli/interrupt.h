@@ -1,9 +1,6 @@
-// Ctrl-C and SIGTERM while a Trainer runs: the first asks it to save and return, Ctrl-C once more ends at once.
+// Ctrl-C and SIGTERM while a Trainer or a Comparer runs: the first asks it to save and return, Ctrl-C once more ends at
+// once.
 #pragma once
-
-namespace attune {
-class Trainer;
-}
 
 namespace attune::cli {
 
@@ -11,13 +8,20 @@ namespace attune::cli {
 class Interruptible {
  public:
   enum class Talk { none, line, over_a_live_line };
-  /// `say` is written to stderr by the signal handler when the first signal comes; it must outlive the scope.
-  Interruptible(Trainer& trainer, Talk talk, const char* say);
+  /// `job` has a stop() that a signal handler may call. `say` is written to stderr by that handler when the first
+  /// signal comes; both must outlive the scope.
+  template <class Job>
+  Interruptible(Job& job, Talk talk, const char* say)
+      : Interruptible(
+            &job, [](void* p) { static_cast<Job*>(p)->stop(); }, talk, say) {}
   ~Interruptible();
   Interruptible(const Interruptible&) = delete;
   Interruptible& operator=(const Interruptible&) = delete;
   /// Whether a signal came.
   static bool asked();
+
+ private:
+  Interruptible(void* job, void (*stop)(void*), Talk talk, const char* say);
 };
 
 }  // namespace attune::cli

@@ -101,6 +101,7 @@ int run(int argc, char** argv) {
   add_demo(app, session);
   add_new(app, session);
   add_train(app, session);
+  add_compare(app, session);
   add_average(app, session);
   add_info(app, session);
   add_translate(app, session);

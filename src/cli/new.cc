@@ -1,9 +1,12 @@
-// attune new: looks at files and writes a recipe that fits them.
+// attune new: looks at files and writes a recipe that fits them; or makes up the data too, for a probe.
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
 
+#include "attune/error.h"
 #include "attune/new_recipe.h"
+#include "attune/probe.h"
+#include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -15,8 +18,11 @@ struct Arguments {
   std::string task;
   std::vector<std::string> files;
   NewRecipeOptions options;
+  ProbeOptions probe;
   bool force = false;
 };
+
+constexpr std::string_view kProbe = "probe:";
 
 std::string as_json(const NewRecipe& n, const Arguments& a) {
   Record settings;
@@ -40,7 +46,32 @@ std::string as_json(const NewRecipe& n, const Arguments& a) {
                   {"recipe", n.text}});
 }
 
+void run_probe(const Arguments& a, const Session& session) {
+  const std::string name = a.task.substr(kProbe.size());
+  if (!a.files.empty() || a.options.truncate)
+    throw Error(ErrorKind::usage, "a probe makes its own data\n  fix: give no files, but --out FOLDER");
+  const Probe p = make_probe(name, a.probe);
+  const std::string folder = a.options.out.empty() ? "probe-" + name : a.options.out, recipe = folder + "/recipe.toml";
+  save_probe(p, folder, a.force);
+  if (session.json)
+    print(to_json({{"task", a.task},
+                   {"file", recipe},
+                   {"pairs", std::ssize(p.train)},
+                   {"valid_pairs", std::ssize(p.valid)},
+                   {"test_pairs", std::ssize(p.test)},
+                   {"recipe", p.recipe}}) +
+          "\n");
+  if (session.quiet) return;
+  fmt::print(stderr,
+             "{}: {} pairs to train on, {} to validate, {} to test\nwrote {} and {}/data\nnext: attune train {}\n",
+             p.sentence, thousands(std::ssize(p.train)), thousands(std::ssize(p.valid)), thousands(std::ssize(p.test)),
+             recipe, folder, recipe);
+}
+
 void run(Arguments& a, const Session& session) {
+  if (a.task.starts_with(kProbe)) return run_probe(a, session);
+  if (const ProbeOptions& p = a.probe; p.lines || p.gap || p.depth || p.words)
+    throw Error(ErrorKind::usage, "--lines, --gap, --depth and --words are for probes\n  fix: leave them out");
   const bool to_stdout = a.options.out == "-";
   if (a.options.out.empty()) a.options.out = a.task == "translate" ? "translate.toml" : "";
   if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
@@ -63,16 +94,29 @@ void add_new(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "new", "look at text files and write a recipe that fits them",
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
-                                  "  attune new translate pairs.tsv --out -");
+                                  "  attune new translate pairs.tsv --out -\n"
+                                  "  attune new probe:listops --out listops --depth 3");
   command->group("Making models");
-  command->add_option("TASK", a->task, "what is to be learned: translate")->required();
+  command
+      ->add_option("TASK", a->task, "what is to be learned: translate, or probe:copy, probe:listops, probe:agreement")
+      ->required();
   command->add_option("FILE", a->files,
                       "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
                       "or one file of two columns (tsv); plain or .gz");
-  command->add_option("--out", a->options.out, "where to write it (default: translate.toml; -: stdout)")
+  command
+      ->add_option("--out", a->options.out,
+                   "where to write it (default: translate.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
+  command->add_option("--seed", a->probe.seed, "which lines a probe draws")->type_name("N")->group("Probes");
+  const auto measure = [&](const char* name, int64_t& value, const char* sentence) {
+    command->add_option(name, value, sentence)->type_name("N")->check(CLI::Range(1, 10'000'000))->group("Probes");
+  };
+  measure("--lines", a->probe.lines, "to train on");
+  measure("--gap", a->probe.gap, "copy, agreement: words between the answer and the question, at most");
+  measure("--depth", a->probe.depth, "listops: lists within lists");
+  measure("--words", a->probe.words, "listops: words of a line, at most");
   set_work(command, session, [&session, a] { run(*a, session); });
 }
 

@@ -43,6 +43,7 @@ void add_info(CLI::App& app, Session& session);
 void add_average(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_train(CLI::App& app, Session& session);
+void add_compare(CLI::App& app, Session& session);
 void add_tokenizer(CLI::App& app, Session& session);
 void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);

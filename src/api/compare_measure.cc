@@ -1,0 +1,245 @@
+#include "api/compare_measure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "api/compare_files.h"
+#include "api/metrics_file.h"
+#include "api/validator.h"
+#include "api/word_alignment.h"
+#include "attune/test.h"
+#include "attune/translator.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "model/cost.h"
+
+namespace attune {
+
+namespace {
+
+constexpr size_t kDecodeLines = 100;  // of the validation set
+constexpr size_t kMostCells = 64;     // of a picture, on a side
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::sort(values.begin(), values.end());
+  const size_t half = values.size() / 2;
+  return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+void read_log(const std::string& folder, VariantFigures& f) {
+  const std::vector<UpdateLine> lines = read_update_lines(folder + "/metrics.jsonl");
+  std::vector<double> speeds, times;
+  for (size_t i = 0; i < lines.size(); ++i) {
+    f.resident = std::max(f.resident, static_cast<int64_t>(lines[i].memory_mb) << 20);
+    if (lines.size() == 1 || lines[i].update > 1) speeds.push_back(lines[i].target_tokens_per_s);  // 1: all is cold
+    const int64_t since = lines[i].update - (i ? lines[i - 1].update : 0);
+    if (since > 0)
+      times.push_back(1000 * (lines[i].seconds - (i ? lines[i - 1].seconds : 0)) / static_cast<double>(since));
+  }
+  if (times.size() > 1) times.erase(times.begin());
+  f.train_tokens_per_s = median(speeds);
+  f.ms_per_update = median(times);
+}
+
+// --- work ------------------------------------------------------------------------------------------------------------
+
+/// What all mechanisms do going forward. Models that can't count it themselves have softmax attention everywhere.
+template <class Model>
+double mixing(const Model& model, const Segments& sources, const Segments& targets) {
+  if constexpr (requires { model.mixing_operations(&sources, targets); }) {
+    return model.mixing_operations(&sources, targets);
+  } else {
+    const auto n = static_cast<double>(sources.rows()), m = static_cast<double>(targets.rows());
+    const auto encoder = static_cast<double>(model.options().encoder_layers),
+               decoder = static_cast<double>(model.options().decoder_layers);
+    return 4 * static_cast<double>(model.options().d_model) * (encoder * n * n + decoder * (m * (m + 1) / 2 + m * n));
+  }
+}
+
+/// Two products forward, five back.
+constexpr double kMixingPasses = 3.5;
+
+double growth_of(const std::vector<WorkAtLength>& work) {
+  const WorkAtLength &a = work[work.size() - 2], &b = work.back();
+  if (a.self_attention <= 0 || b.self_attention <= 0) return 0;
+  return std::log(b.self_attention / a.self_attention) /
+         std::log(static_cast<double>(b.length) / static_cast<double>(a.length));
+}
+
+// --- pictures --------------------------------------------------------------------------------------------------------
+
+/// A sentence that fits a picture; whatever the tokenizer, the same one.
+size_t telling_sentence(const TrainingData& data) {
+  const auto words = [](const std::string& text) { return 1 + std::count(text.begin(), text.end(), ' '); };
+  size_t best = 0;
+  for (size_t i = 0; i < std::min(kDecodeLines, data.valid_source.size()); ++i) {
+    const auto n = words(data.valid_source[i]);
+    if (n >= 5 && n <= 14) return i;
+    if (n < words(data.valid_source[best])) best = i;
+  }
+  return best;
+}
+
+/// How sure the rows are of their column: the mean of their largest weights.
+double sharpness(const float* weights, size_t rows, size_t columns) {
+  double sum = 0;
+  for (size_t r = 0; r < rows; ++r)
+    sum += static_cast<double>(*std::max_element(weights + r * columns, weights + (r + 1) * columns));
+  return sum;
+}
+
+std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) pieces.push_back(tokenizer.piece(id));
+  return pieces;
+}
+
+std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
+  std::vector<VariantPicture> pictures;
+  if (data.valid_source.empty()) return pictures;
+  const size_t chosen = telling_sentence(data);
+  SentencePair pair{m.tokenizers.source->encode(data.valid_source[chosen]),
+                    m.tokenizers.target->encode(data.valid_target[chosen])};
+  pair.source.resize(std::min(pair.source.size(), static_cast<size_t>(m.model->longest_source() - 1)));
+  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(m.model->longest_target() - 1)));
+  pair.source.push_back(text::kEnd);
+  pair.target.push_back(text::kEnd);
+  const auto source = pieces_of(*m.tokenizers.source, pair.source),
+             target = pieces_of(*m.tokenizers.target, pair.target);
+  const struct {
+    std::string place, words;
+    const std::vector<std::string>& rows;
+  } taps[] = {{fmt::format("encoder.{}.self", m.recipe.model.encoder_layers - 1), "encoder to itself", source},
+              {fmt::format("decoder.{}.cross", m.recipe.model.decoder_layers - 1), "decoder to encoder", target}};
+  Arena arena;
+  for (const auto& [place, words, rows] : taps) {
+    const std::vector<float> weights = attention_weights(*m.model, pair, place, arena);
+    const size_t each = rows.size() * source.size(), heads = weights.size() / each;
+    if (heads == 0) continue;
+    size_t best = 0;
+    for (size_t h = 1; h < heads; ++h)
+      if (sharpness(&weights[h * each], rows.size(), source.size()) >
+          sharpness(&weights[best * each], rows.size(), source.size()))
+        best = h;
+    const float* head = &weights[best * each];
+    pictures.push_back({fmt::format("{}, last layer, head {} of {}", words, best + 1, heads),
+                        pooled({rows, source, {head, head + each}}, kMostCells)});
+  }
+  return pictures;
+}
+
+// --- the parts -------------------------------------------------------------------------------------------------------
+
+/// Quality, sizes, work and pictures: what the model itself tells. Gives back the lines to time decoding with.
+std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
+  ThreadPool pool(threads);
+  const OpenedModel m = open_model_files(folder, &pool);
+  const TrainingData data = read_training_data(m.recipe.data, m.tokenizers.encoders(), m.recipe.train.seed, &pool);
+  Learner learner(*m.model, m.recipe.train, std::max(data.train.source.longest, data.train.target.longest) + 1, pool);
+  f.parameters = m.model->parameters().numbers();
+  f.memory = learner.memory().total();
+  Validator validator(learner, data, m.tokenizers, m.recipe, pool);
+  if (validator.possible()) {
+    double score = 0;
+    const ValidationResult v = validator({}, &score);
+    f.loss = v.loss;
+    f.valid = v.scores;
+  }
+  f.work = count_work(*m.model);
+  f.growth = growth_of(f.work);
+  f.pictures = pictures_of(m, data);
+  tested = !m.recipe.data.test.empty();
+  std::vector<std::string> lines = data.valid_source;
+  lines.resize(std::min(lines.size(), kDecodeLines));
+  return lines;
+}
+
+void time_decoding(const std::string& folder, int threads, const std::vector<std::string>& lines, VariantFigures& f) {
+  if (lines.empty()) return;
+  const Translator translator(folder, threads);
+  const TranslateOptions greedy{.beam = 1};
+  int64_t tokens = 0;
+  for (const Translation& t : translator.translate(lines, greedy)) tokens += std::ssize(t.tokens) + 1;  // the end mark
+  std::vector<double> times;
+  const Stopwatch all;
+  do {
+    const Stopwatch watch;
+    translator.translate(lines, greedy);
+    times.push_back(watch.seconds());
+  } while (times.size() < 5 && all.seconds() < 2);
+  f.decode_lines = std::ssize(lines);
+  f.decode_tokens_per_s = static_cast<double>(tokens) / median(times);
+}
+
+}  // namespace
+
+std::vector<WorkAtLength> count_work(const Transformer& model) {
+  std::vector<WorkAtLength> work;
+  const Segments none = Segments::single(0);
+  for (int64_t length = 64; length <= 16384; length *= 2) {
+    const Segments one = Segments::single(length);
+    work.push_back({length, kMixingPasses * (mixing(model, one, none) + mixing(model, none, one)),
+                    kMixingPasses * mixing(model, one, one), training_flops(model, &one, one)});
+  }
+  return work;
+}
+
+AttentionPicture pooled(const AttentionPicture& p, size_t most) {
+  const auto cells = [&](size_t n) { return std::min(n, most); };
+  const size_t rows = cells(p.rows.size()), columns = cells(p.columns.size());
+  if (rows == p.rows.size() && columns == p.columns.size()) return p;
+  AttentionPicture out;
+  const auto labels = [](const std::vector<std::string>& all, size_t count) {
+    std::vector<std::string> kept;
+    for (size_t i = 0; i < count; ++i) kept.push_back(all[i * all.size() / count] + (count < all.size() ? " …" : ""));
+    return kept;
+  };
+  out.rows = labels(p.rows, rows);
+  out.columns = labels(p.columns, columns);
+  out.weights.assign(rows * columns, 0);
+  // The same cut as the labels': cell i holds what i * n / count begins.
+  std::vector<size_t> row_of(p.rows.size()), column_of(p.columns.size());
+  for (size_t i = 0; i < rows; ++i)
+    for (size_t j = i * p.rows.size() / rows; j < (i + 1) * p.rows.size() / rows; ++j) row_of[j] = i;
+  for (size_t i = 0; i < columns; ++i)
+    for (size_t j = i * p.columns.size() / columns; j < (i + 1) * p.columns.size() / columns; ++j) column_of[j] = i;
+  for (size_t r = 0; r < p.rows.size(); ++r)
+    for (size_t c = 0; c < p.columns.size(); ++c) {
+      float& cell = out.weights[row_of[r] * columns + column_of[c]];
+      cell = std::max(cell, p.weights[r * p.columns.size() + c]);
+    }
+  return out;
+}
+
+std::vector<CurvePoint> learning_curve(const std::string& folder) {
+  std::vector<CurvePoint> curve;
+  for (const ModelScore& s : read_scores(folder + "/metrics.jsonl"))
+    for (const auto& [name, value] : s.values)
+      if (name == "valid_loss") curve.push_back({s.step, value});
+  return curve;
+}
+
+std::optional<VariantFigures> measure_run(const std::string& folder, int threads, const MeasureTalk& talk) {
+  if (auto kept = read_figures(folder)) return kept;
+  VariantFigures f;
+  const auto next = [&](const char* what) {
+    if (talk.stop_asked && talk.stop_asked()) return false;
+    if (talk.phase) talk.phase(what);
+    return true;
+  };
+  read_log(folder, f);
+  if (!next("judging the model")) return std::nullopt;
+  bool tested = false;
+  const std::vector<std::string> lines = judge(folder, threads, f, tested);
+  if (!next("timing its decoder")) return std::nullopt;
+  time_decoding(folder, threads, lines, f);
+  if (tested) {
+    if (!next("translating the test set")) return std::nullopt;
+    for (const MetricResult& r : test_model(folder, {}, {}, threads).scores) f.test.emplace_back(r.name, r.score);
+  }
+  return f;
+}
+
+}  // namespace attune
