@@ -19,7 +19,7 @@ _attune() {
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
     " look"*) words="--target --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
-    " new") words="translate $common" ;;
+    " new") words="translate language $common" ;;
     " new "*) words="--out --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;

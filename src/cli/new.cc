@@ -20,13 +20,16 @@ struct Arguments {
 
 std::string as_json(const NewRecipe& n, const Arguments& a) {
   Record settings;
+  List languages;
+  for (const std::string& l : {n.source_language, n.target_language})
+    if (!l.empty()) languages.emplace_back(l);
   for (const auto& [key, value] : n.settings) settings.emplace_back(key, value);
   return to_json({{"task", a.task},
                   {"file", n.file},
                   {"train", n.train},
                   {"valid", n.valid},
                   {"test", n.test},
-                  {"languages", List{n.source_language, n.target_language}},
+                  {"languages", languages},
                   {"pairs", n.pairs},
                   {"source_words", n.source_words},
                   {"target_words", n.target_words},
@@ -42,7 +45,7 @@ std::string as_json(const NewRecipe& n, const Arguments& a) {
 
 void run(Arguments& a, const Session& session) {
   const bool to_stdout = a.options.out == "-";
-  if (a.options.out.empty()) a.options.out = a.task == "translate" ? "translate.toml" : "";
+  if (a.options.out.empty() && (a.task == "translate" || a.task == "language")) a.options.out = a.task + ".toml";
   if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
   a.options.threads = session.threads;
   const NewRecipe n = propose_recipe(a.task, a.files, a.options);
@@ -63,13 +66,14 @@ void add_new(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "new", "look at text files and write a recipe that fits them",
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
-                                  "  attune new translate pairs.tsv --out -");
+                                  "  attune new translate pairs.tsv --out -\n"
+                                  "  attune new language book.txt");
   command->group("Making models");
-  command->add_option("TASK", a->task, "what is to be learned: translate")->required();
+  command->add_option("TASK", a->task, "what is to be learned: translate or language")->required();
   command->add_option("FILE", a->files,
                       "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
-                      "or one file of two columns (tsv); plain or .gz");
-  command->add_option("--out", a->options.out, "where to write it (default: translate.toml; -: stdout)")
+                      "or one file of two columns (tsv); language: texts; plain or .gz");
+  command->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout)")
       ->type_name("RECIPE");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
