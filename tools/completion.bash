@@ -19,7 +19,7 @@ _attune() {
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
     " look"*) words="--target --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
-    " new") words="translate probe:copy probe:listops probe:agreement $common" ;;
+    " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
     " new "*) words="--out --force --truncate $common" ;;

@@ -22,7 +22,7 @@ struct NewRecipe {
 
   std::vector<std::string> train, valid, test;  // the files, as they were named
   std::string source_language, target_language;
-  int64_t pairs = 0;                           // to train on, those with an empty side left out
+  int64_t pairs = 0;                           // to train on, those with an empty side left out; of texts: lines
   int64_t source_words = 0, target_words = 0;  // between spaces
   int64_t valid_pairs = 0, test_pairs = 0;
   bool held_out = false;   // valid_pairs are taken out of the training pairs
@@ -36,9 +36,9 @@ struct NewRecipe {
 /// The tasks that recipes can be for, those that come later too.
 std::vector<std::string> task_names();
 
-/// Files are pairs (source, target, source, target ...) or of two columns (tsv), plain or .gz. Those that are called
-/// val, valid, dev or test serve for that, the others for training. Reads all of them once. Errors say which file and
-/// what to do: ErrorKind::usage, data or io.
+/// Files are pairs (source, target, source, target ...) or of two columns (tsv), for "language" texts, plain or .gz.
+/// Those that are called val, valid, dev or test serve for that, the others for training. Reads all of them once.
+/// Errors say which file and what to do: ErrorKind::usage, data or io.
 NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>& files,
                          const NewRecipeOptions& options = {});
 

@@ -14,15 +14,16 @@ struct TestedLine {
 };
 
 struct TestReport {
-  std::vector<MetricResult> scores;  // bleu, exact
-  std::vector<TestedLine> tested;    // what they were measured on
-  int64_t lines = 0;
-  double seconds = 0;              // of translating
-  std::vector<std::string> notes;  // a sentence for each thing worth telling: lines left out, lines cropped
+  std::vector<MetricResult> scores;  // bleu, exact; of a language model perplexity, loss
+  std::vector<TestedLine> tested;    // what they were measured on; none for a language model
+  int64_t lines = 0, tokens = 0;     // tokens: that a language model was asked for
+  double seconds = 0;                // of translating
+  std::vector<std::string> notes;    // a sentence for each thing worth telling: lines left out, lines cropped
 };
 
-/// Translates the files that data.test of the model's recipe names and compares. `sets` go on top of the recipe:
-/// "data.test=[\"a.en\", \"a.de\"]", relative to the current folder. ErrorKind::recipe when there is no test set.
+/// Translates the files that data.test of the model's recipe names and compares; a language model tells how probable it
+/// finds them. `sets` go on top of the recipe: "data.test=[\"a.en\", \"a.de\"]", relative to the current folder.
+/// ErrorKind::recipe when there is no test set.
 TestReport test_model(const std::string& model, const std::vector<std::string>& sets = {},
                       const TranslateOptions& options = {}, int threads = 0);
 

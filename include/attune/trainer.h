@@ -24,6 +24,7 @@ struct TrainingPlan {
   std::string out;
   int64_t parameters = 0, source_vocabulary = 0, target_vocabulary = 0;
   int64_t training_pairs = 0, validation_pairs = 0;
+  std::string unit = "pairs";    // what these two count: "pairs"; of language models "lines", or "tokens" of texts
   int64_t tokens_per_epoch = 0;  // of the target side
   int64_t resumed_at = 0;        // the update a run goes on from; 0: a new one
   int64_t memory = 0;            // bytes at the most
@@ -62,6 +63,7 @@ struct ValidationResult {
 struct TrainingOutcome {
   enum class Reason { finished, out_of_patience, interrupted } reason = Reason::finished;
   std::string model;  // the folder to translate with
+  std::string task;   // "translate"
   int64_t updates = 0, best_update = 0;
   std::string metric;
   double best_score = 0;

@@ -59,12 +59,10 @@ std::vector<std::string> models_of(const std::vector<std::string>& given, int64_
 }
 
 Recipe recipe_of(const std::string& model) {
-  Recipe recipe;
   const std::string path = model + "/" + kRecipeName;
   try {
-    parse_recipe(read_recipe_text(path), path, fields_of(recipe));
+    return read_recipe(read_recipe_text(path), path);
   } catch (const Error& e) { throw Error(ErrorKind::model, e.what()); }
-  return recipe;
 }
 
 /// The settings that make a model what it is.

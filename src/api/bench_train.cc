@@ -19,11 +19,12 @@ TrainFigure bench_train(const TrainBench& bench) {
         bench.threads, bench.updates);
   const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
   ThreadPool pool(bench.threads);
-  const Tokenizers tokenizers = train_tokenizers(recipe.data, recipe.tokenizer);
-  const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(), recipe.train.seed, &pool);
+  const Sides sides = sides_of(recipe.task);
+  const Tokenizers tokenizers = train_tokenizers(recipe.data, recipe.tokenizer, sides);
+  const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(sides), recipe.train.seed, &pool);
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
   model.initialize(recipe.train.seed);
-  Learner learner(model, recipe.train, std::max(data.train.source.longest, data.train.target.longest) + 1, pool);
+  Learner learner(model, recipe.train, data.train.longest(), pool);
   Batches batches(data.train, batch_options(recipe.train));
   Prefetch prefetch(batches);
 

@@ -45,19 +45,6 @@ void read_log(const std::string& folder, VariantFigures& f) {
 
 // --- work ------------------------------------------------------------------------------------------------------------
 
-/// What all mechanisms do going forward. Models that can't count it themselves have softmax attention everywhere.
-template <class Model>
-double mixing(const Model& model, const Segments& sources, const Segments& targets) {
-  if constexpr (requires { model.mixing_operations(&sources, targets); }) {
-    return model.mixing_operations(&sources, targets);
-  } else {
-    const auto n = static_cast<double>(sources.rows()), m = static_cast<double>(targets.rows());
-    const auto encoder = static_cast<double>(model.options().encoder_layers),
-               decoder = static_cast<double>(model.options().decoder_layers);
-    return 4 * static_cast<double>(model.options().d_model) * (encoder * n * n + decoder * (m * (m + 1) / 2 + m * n));
-  }
-}
-
 /// Two products forward, five back.
 constexpr double kMixingPasses = 3.5;
 
@@ -136,11 +123,12 @@ std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData
 std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
-  const TrainingData data = read_training_data(m.recipe.data, m.tokenizers.encoders(), m.recipe.train.seed, &pool);
-  Learner learner(*m.model, m.recipe.train, std::max(data.train.source.longest, data.train.target.longest) + 1, pool);
+  const TrainingData data =
+      read_training_data(m.recipe.data, m.tokenizers.encoders(sides_of(m.recipe.task)), m.recipe.train.seed, &pool);
+  Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);
   f.parameters = m.model->parameters().numbers();
   f.memory = learner.memory().total();
-  Validator validator(learner, data, m.tokenizers, m.recipe, pool);
+  Validator validator(*m.model, data, m.tokenizers, m.recipe, pool);
   if (validator.possible()) {
     double score = 0;
     const ValidationResult v = validator({}, &score);
@@ -180,8 +168,9 @@ std::vector<WorkAtLength> count_work(const Transformer& model) {
   const Segments none = Segments::single(0);
   for (int64_t length = 64; length <= 16384; length *= 2) {
     const Segments one = Segments::single(length);
-    work.push_back({length, kMixingPasses * (mixing(model, one, none) + mixing(model, none, one)),
-                    kMixingPasses * mixing(model, one, one), training_flops(model, &one, one)});
+    const double alone = model.mixing_operations(&one, none) + model.mixing_operations(&none, one);
+    work.push_back({length, kMixingPasses * alone, kMixingPasses * model.mixing_operations(&one, one),
+                    training_flops(model, &one, one)});
   }
   return work;
 }

@@ -116,19 +116,23 @@ int64_t CorpusLook::longer_than(int64_t length) const {
   return count;
 }
 
-CorpusLook look_at(const std::vector<std::string>& files, const std::string& key, const DataSettings& options) {
+CorpusLook look_at(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
+                   Sides sides) {
   CorpusLook look;
   Looker looker(look);
-  PairReader reader(files, options, key);
+  PairReader reader(files, options, key, sides);
   try {
     for (TextPair pair; reader.next(pair);) {
       refuse_binary(reader, pair);
       looker.see(pair);
     }
   } catch (const Error& e) { rethrow_with_option(e); }
-  const std::string& target_file = options.format == DataFormat::tsv ? files[0] : files[1];
+  const bool one_file = sides == Sides::one || options.format == DataFormat::tsv;
+  const std::string& target_file = files[one_file ? 0 : 1];
   if (reader.report().pairs == 0)
     fail(ErrorKind::data, "{} is empty\n  fix: check the name; a sentence a line is wanted", files[0]);
+  if (sides == Sides::one && look.target.words == 0)
+    fail(ErrorKind::data, "{}: every line is empty\n  fix: check the file", join(files, ", "));
   if (look.pairs == 0)
     fail(ErrorKind::data, "{} and {}: every pair has an empty side\n  fix: check the files", files[0], target_file);
   refuse_other_letters(look.source, look.pairs, files[0]);

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "recipe/settings.h"
+#include "data/data_files.h"
 
 namespace attune {
 
@@ -24,8 +24,8 @@ struct SideLook {
 };
 
 struct CorpusLook {
-  int64_t pairs = 0;  // with text on both sides
-  SideLook source, target;
+  int64_t pairs = 0;             // with text on both sides; of one side: lines
+  SideLook source, target;       // of one side: the target
   std::vector<int64_t> lengths;  // how many pairs have a longer side of about so many tokens; the last: or more
   int64_t same = 0;              // pairs whose sides are equal
   int64_t different_words = 0;   // on both sides together, counted up to kMostWords
@@ -40,6 +40,7 @@ struct CorpusLook {
 };
 
 /// Reads all pairs. ErrorKind::data when files differ in length, are empty, or are no text in UTF-8.
-CorpusLook look_at(const std::vector<std::string>& files, const std::string& key, const DataSettings& options);
+CorpusLook look_at(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
+                   Sides sides = Sides::two);
 
 }  // namespace attune

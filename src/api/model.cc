@@ -31,11 +31,10 @@ void attempt(ModelDescription& d, F f) {
   }
 }
 
-void read_recipe(ModelDescription& d) {
-  Recipe r;
+void describe_recipe(ModelDescription& d) {
   const std::string path = d.folder + "/" + kRecipeName;
+  Recipe r = read_recipe(read_recipe_text(path), path);
   const Fields fields = fields_of(r);
-  parse_recipe(read_recipe_text(path), path, fields);
   const auto word = [&](const char* key) { return text_of(find_field(fields, key).get()); };
   d.task = word("task");
   d.shape = word("model.shape");
@@ -121,7 +120,7 @@ ModelDescription describe_model(const std::string& folder) {
   if (std::error_code ignored; !fs::exists(folder + "/" + kManifestName, ignored))
     throw Error(ErrorKind::model, d.trouble);
   attempt(d, [&] { read_files(d); });
-  attempt(d, [&] { read_recipe(d); });
+  attempt(d, [&] { describe_recipe(d); });
   attempt(d, [&] { read_weights(d); });
   attempt(d, [&] { read_progress(d); });
   attempt(d, [&] { d.scores = read_scores(folder + "/metrics.jsonl"); });

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api/corpus_look.h"
-#include "api/recipe_sizes.h"
+#include "api/recipe_layout.h"
 #include "api/sort_files.h"
 #include "attune/bench.h"
 #include "attune/machine.h"
@@ -22,12 +22,11 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kComments = 32;  // the column where comments begin, as in recipe/writer.cc
 constexpr double kShareOfPeak = 0.5;
 
 void check_task(const std::string& task, const std::vector<std::string>& files) {
   const std::vector<std::string> tasks = task_names();
-  if (task == tasks[0]) return;
+  if (task == tasks[0] || task == tasks[1]) return;
   if (std::find(tasks.begin(), tasks.end(), task) != tasks.end())
     fail(ErrorKind::usage, "recipes for '{}' come in a later version\n  fix: attune new translate SOURCE TARGET", task);
   std::error_code ignored;
@@ -40,8 +39,9 @@ void check_task(const std::string& task, const std::vector<std::string>& files) 
   }
   const std::string near = closest_name(task, tasks);
   fail(ErrorKind::usage, "unknown task '{}'. {}", task,
-       near.empty() ? "Known: " + tasks[0] + " (later: " + join({tasks.begin() + 1, tasks.end()}, ", ") + ")"
-                    : "Did you mean '" + near + "'?");
+       near.empty()
+           ? "Known: " + tasks[0] + ", " + tasks[1] + " (later: " + join({tasks.begin() + 2, tasks.end()}, ", ") + ")"
+           : "Did you mean '" + near + "'?");
 }
 
 /// A file as the recipe names it: from the recipe's folder, unless it was named from the root and lies elsewhere.
@@ -67,39 +67,9 @@ std::vector<std::string> from_recipe(const std::vector<std::string>& files, cons
   return paths;
 }
 
-/// Lays out the chosen keys, each with its reason.
-class Writer {
- public:
-  Writer(SizedRecipe& sized, NewRecipe& result) : sized_(sized), result_(result), fields_(fields_of(sized.recipe)) {}
-
-  void section(const std::string& name) { result_.text += "\n[" + (section_ = name) + "]\n"; }
-  void key(const std::string& name, std::string reason = "") {
-    const std::string full = section_.empty() ? name : section_ + "." + name;
-    const Field& field = find_field(fields_, full);
-    if (reason.empty()) reason = sized_.reasons.contains(full) ? sized_.reasons[full] : field.sentence;
-    const std::string value = literal_of(field.get());
-    result_.settings.emplace_back(full, value);
-    line(name + " = " + value, "# " + reason);
-  }
-  /// A key that is not set, to show how it would be.
-  void example(const std::string& setting, const std::string& reason) { line("# " + setting, "# " + reason); }
-  bool has_reason(const std::string& key) const { return sized_.reasons.contains(key); }
-
- private:
-  void line(const std::string& setting, const std::string& comment) {
-    const bool above = setting.size() + 1 > kComments || kComments + comment.size() > 120;
-    result_.text += above ? comment + "\n" + setting + "\n" : fmt::format("{:<{}}{}\n", setting, kComments, comment);
-  }
-
-  SizedRecipe& sized_;
-  NewRecipe& result_;
-  Fields fields_;
-  std::string section_;
-};
-
 void write(SizedRecipe& sized, NewRecipe& n) {
   const Recipe& r = sized.recipe;
-  Writer w(sized, n);
+  RecipeLayout w(sized, n);
   n.text = fmt::format(
       "# {} to {}, {} pairs. Train it:  attune train {}\n"
       "# What is not said here has its default; `attune info recipe` tells every key there is.\n\n",
@@ -133,13 +103,6 @@ void write(SizedRecipe& sized, NewRecipe& n) {
     w.section("train.metric_options");
     w.key("tokenize");
   }
-}
-
-std::string time_text(double seconds) {
-  if (seconds < 90) return fmt::format("{:.0f} seconds", std::max(1.0, seconds));
-  if (seconds < 90 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
-  if (seconds < 48 * 3600) return fmt::format("{:.1f} hours", seconds / 3600);
-  return fmt::format("{:.0f} days", seconds / 86400);
 }
 
 void tell(const SizedRecipe& sized, const CorpusLook& look, int threads, NewRecipe& n) {
@@ -194,11 +157,14 @@ std::vector<std::string> task_names() {
 NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>& files,
                          const NewRecipeOptions& options) {
   check_task(task, files);
-  const SortedFiles sorted = sort_files(files);
+  const bool language = task == task_names()[static_cast<size_t>(Task::language)];
+  const Sides sides = language ? Sides::one : Sides::two;
+  const SortedFiles sorted = language ? sort_texts(files) : sort_files(files);
   DataSettings data;
   data.format = sorted.format;
   data.truncate = options.truncate;
-  const CorpusLook look = look_at(sorted.train, "train", data);
+  data.stream = language;
+  const CorpusLook look = look_at(sorted.train, "train", data, sides);
 
   NewRecipe n;
   n.train = sorted.train;
@@ -211,30 +177,36 @@ NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>
   n.target_words = look.target.words;
   n.held_out = sorted.valid.empty();
   n.valid_pairs = n.held_out ? std::min({std::max<int64_t>(1, look.pairs / 50), int64_t{1000}, look.pairs - 1})
-                             : look_at(sorted.valid, "valid", data).pairs;
-  if (!sorted.test.empty()) n.test_pairs = look_at(sorted.test, "test", data).pairs;
+                             : look_at(sorted.valid, "valid", data, sides).pairs;
+  if (!sorted.test.empty()) n.test_pairs = look_at(sorted.test, "test", data, sides).pairs;
 
   const int threads = options.threads > 0 ? options.threads : default_threads();
-  SizedRecipe sized = choose_sizes(look, options.memory > 0 ? options.memory : memory_to_spare(), threads);
+  const int64_t memory = options.memory > 0 ? options.memory : memory_to_spare();
+  SizedRecipe sized = language ? choose_language_sizes(look, memory, threads) : choose_sizes(look, memory, threads);
   DataSettings& d = sized.recipe.data;
   d.format = sorted.format;
   d.truncate = options.truncate;
   d.train = sorted.train;
-  const auto languages = languages_of(d);
-  if (languages[0] != "source") d.languages = {languages[0], languages[1]};
-  n.source_language = languages[0];
-  n.target_language = languages[1];
+  if (!language) {
+    const auto languages = languages_of(d);
+    if (languages[0] != "source") d.languages = {languages[0], languages[1]};
+    n.source_language = languages[0];
+    n.target_language = languages[1];
+  }
   d.train = from_recipe(sorted.train, options.out);
   d.valid = from_recipe(sorted.valid, options.out);
   d.test = from_recipe(sorted.test, options.out);
   n.parameters = parameters_of(sized.recipe);
-  n.seconds = training_operations(sized.recipe, look) / (1e9 * kShareOfPeak * peak_gflops(threads));
-  write(sized, n);
-  tell(sized, look, threads, n);
-
-  Recipe read_back;  // what is written must be what was meant
-  parse_recipe(n.text, n.file, fields_of(read_back));
-  check_recipe(read_back, n.file);
+  const double operations = language ? language_operations(sized.recipe) : training_operations(sized.recipe, look);
+  n.seconds = operations / (1e9 * kShareOfPeak * peak_gflops(threads));
+  if (language) {
+    write_language(sized, n);
+    tell_language(sized, look, threads, n);
+  } else {
+    write(sized, n);
+    tell(sized, look, threads, n);
+  }
+  check_recipe(read_recipe(n.text, n.file), n.file);  // what is written must be what was meant
   return n;
 }
 

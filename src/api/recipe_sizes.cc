@@ -51,20 +51,9 @@ constexpr int64_t kManyCharacters = 2'000;
 
 void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan) {
   auto& t = s.recipe.tokenizer;
-  t.size = plan.vocabulary;
   auto& reason = s.reasons["tokenizer.size"];
   reason = fmt::format("pieces at most, for {} pairs; more text, more pieces", thousands(look.pairs));
-  const int64_t least = rounded_up(look.different_characters * 3 / 2, 10);  // all of them, and some words
-  if (t.size < least) {
-    t.size = least;
-    reason = fmt::format("pieces at most; the text has {} different characters", thousands(look.different_characters));
-  }
-  // A text of few words has no more pieces than these; normalizing may bring a few characters more.
-  const int64_t enough = look.different_words + look.different_characters * 5 / 4 + 20;
-  if (enough < t.size) {
-    t.size = rounded_up(enough, 10);
-    reason = fmt::format("pieces at most; the text has {} different words", thousands(look.different_words));
-  }
+  t.size = fitting_vocabulary(plan.vocabulary, look, reason);
   if (look.different_characters > kManyCharacters) {
     t.character_coverage = 0.9995;
     s.reasons["tokenizer.character_coverage"] =
@@ -154,6 +143,22 @@ void fit_memory(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, 
 
 }  // namespace
 
+int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason) {
+  int64_t size = wanted;
+  const int64_t least = rounded_up(look.different_characters * 3 / 2, 10);  // all of them, and some words
+  if (size < least) {
+    size = least;
+    reason = fmt::format("pieces at most; the text has {} different characters", thousands(look.different_characters));
+  }
+  // A text of few words has no more pieces than these; normalizing may bring a few characters more.
+  const int64_t enough = look.different_words + look.different_characters * 5 / 4 + 20;
+  if (enough < size) {
+    size = rounded_up(enough, 10);
+    reason = fmt::format("pieces at most; the text has {} different words", thousands(look.different_words));
+  }
+  return size;
+}
+
 SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
   SizedRecipe s;
   const CorpusPlan& plan = plan_for(look.pairs);
@@ -168,6 +173,8 @@ SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
 int64_t parameters_of(const Recipe& r) {
   const int64_t d = r.model.d_model, attention = 4 * (d * d + d) + 2 * d;
   const int64_t feed_forward = 2 * d * r.model.d_ff + r.model.d_ff + d + 2 * d;
+  if (r.model.shape == ModelShape::decoder)
+    return r.tokenizer.size * d + r.model.decoder_layers * (attention + feed_forward);
   return r.tokenizer.size * d + r.model.encoder_layers * (attention + feed_forward) +
          r.model.decoder_layers * (2 * attention + feed_forward);
 }
@@ -186,7 +193,7 @@ int64_t training_memory(const Recipe& r, int threads) {
   const int64_t weights = 4 * parameters_of(r) * (5 + 2 * threads);
   // Source rows pass the encoder, target rows the decoder; each thread works on one shard at a time.
   const int64_t rows = r.train.batch_tokens.tokens / (r.train.shards * r.train.slices) * threads;
-  const int64_t layers = r.model.encoder_layers + r.model.decoder_layers;
+  const int64_t layers = (r.model.shape == ModelShape::decoder ? 0 : r.model.encoder_layers) + r.model.decoder_layers;
   return weights + 4 * rows * layers * (16 * r.model.d_model + 2 * r.model.d_ff);
 }
 

@@ -18,10 +18,16 @@ struct SizedRecipe {
 /// `memory`: bytes that training may take. `threads` work at once, each with its own gradients.
 SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads);
 
-/// Of an encoder-decoder, as far as the sizes tell.
+/// The same for a language model that reads the target of `look` as a stream.
+SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int threads);
+/// Pieces for a text: as many as wanted, but all its characters, and no more than its words give. `reason`: if not.
+int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason);
+
+/// As far as the sizes tell.
 int64_t parameters_of(const Recipe& recipe);
 /// Floating-point operations of a whole training run that ends after so many updates.
 double training_operations(const Recipe& recipe, const CorpusLook& look);
+double language_operations(const Recipe& recipe);
 /// Bytes of weights, gradients, moments and activations.
 int64_t training_memory(const Recipe& recipe, int threads);
 

@@ -62,13 +62,17 @@ bool has_two_columns(const std::string& file) {
 /// As a shell takes it.
 std::string word(const std::string& file) { return file.find(' ') == std::string::npos ? file : "'" + file + "'"; }
 
-void refuse_twice(const std::vector<std::string>& files) {
+void check_names(const std::vector<std::string>& files, const std::string& example, const std::string& order) {
+  if (files.empty()) fail(ErrorKind::usage, "no files to learn from\n  fix: attune new {}", example);
+  for (const std::string& f : files)
+    if (f == "-")
+      fail(ErrorKind::usage, "a recipe names files, and the standard input (-) has no name\n  fix: put it into a file");
   for (size_t i = 0; i < files.size(); ++i)
     for (size_t j = 0; j < i; ++j) {
       std::error_code ignored;
       if (files[i] != files[j] && !fs::equivalent(files[i], files[j], ignored)) continue;
-      fail(ErrorKind::usage, "{} is named twice{}\n  fix: name each file once: source, target, source, target ...",
-           files[i], files[i] == files[j] ? "" : " (" + files[j] + " is the same file)");
+      fail(ErrorKind::usage, "{} is named twice{}\n  fix: name each file once{}", files[i],
+           files[i] == files[j] ? "" : " (" + files[j] + " is the same file)", order);
     }
 }
 
@@ -129,19 +133,24 @@ void sort_by_role(const std::vector<Item>& items, SortedFiles& sorted, Name name
     add(sorted, !any && i == 0 ? Role::train : role_of(names(items[i])[0]), names(items[i]));
 }
 
+SortedFiles sort_single(const std::vector<std::string>& files) {
+  SortedFiles sorted;
+  sort_by_role(files, sorted, [](const std::string& f) { return std::vector<std::string>{f}; });
+  return sorted;
+}
+
 }  // namespace
 
-SortedFiles sort_files(const std::vector<std::string>& files) {
-  if (files.empty()) fail(ErrorKind::usage, "no files to learn from\n  fix: attune new translate train.en train.de");
-  for (const std::string& f : files)
-    if (f == "-")
-      fail(ErrorKind::usage, "a recipe names files, and the standard input (-) has no name\n  fix: put it into a file");
-  refuse_twice(files);
+SortedFiles sort_texts(const std::vector<std::string>& files) {
+  check_names(files, "language text.txt", "");
+  return sort_single(files);
+}
 
-  SortedFiles sorted;
+SortedFiles sort_files(const std::vector<std::string>& files) {
+  check_names(files, "translate train.en train.de", ": source, target, source, target ...");
   if (std::all_of(files.begin(), files.end(), is_tsv_name) || (files.size() == 1 && has_two_columns(files[0]))) {
+    SortedFiles sorted = sort_single(files);
     sorted.format = DataFormat::tsv;
-    sort_by_role(files, sorted, [](const std::string& f) { return std::vector<std::string>{f}; });
     return sorted;
   }
   if (files.size() == 1)
@@ -154,6 +163,7 @@ SortedFiles sort_files(const std::vector<std::string>& files) {
   std::vector<Pair> pairs;
   for (size_t i = 0; i < files.size(); i += 2) pairs.push_back({files[i], files[i + 1]});
   refuse_mixed_up(pairs, files);
+  SortedFiles sorted;
   sort_by_role(pairs, sorted, [](const Pair& p) { return std::vector<std::string>{p[0], p[1]}; });
   return sorted;
 }

@@ -1,20 +1,73 @@
 #include "attune/test.h"
 
+#include <numbers>
+
+#include "api/model_files.h"
+#include "attune/version.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/model_folder.h"
 #include "data/pairs.h"
+#include "train/evaluator.h"
 
 namespace attune {
 
+namespace {
+
+/// As far as its recipe can be read: what is wrong with a model is told by those who open it.
+bool is_language_model(const std::string& model) try {
+  return load_recipe(model + "/" + kRecipeName).task == Task::language;
+} catch (const Error&) { return false; }
+
+Recipe recipe_with_test(const std::string& model, const std::vector<std::string>& sets) {
+  Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName, sets);
+  if (recipe.data.test.empty())
+    fail(ErrorKind::recipe, "{}/{} names no test set\n  fix: add --set 'data.test=[{}]'", model, kRecipeName,
+         recipe.task == Task::language ? "\"test.txt\"" : "\"test.source\", \"test.target\"");
+  return recipe;
+}
+
+TestReport test_language(const std::string& model, const std::vector<std::string>& sets, int threads) {
+  ThreadPool pool(threads);
+  const OpenedModel opened = open_model_files(model, &pool);
+  const Recipe recipe = recipe_with_test(model, sets);
+  const text::Tokenizer& tokenizer = *opened.tokenizers.target;
+  const LoadedCorpus test =
+      read_corpus(recipe.data.test, "data.test", recipe.data, opened.tokenizers.encoders(Sides::one), &pool);
+  if (test.corpus.longest() > opened.model->longest_target())
+    fail(ErrorKind::recipe, "data.max_length = {} is more than the {} tokens that {} can see\n  fix: lower it",
+         recipe.data.max_length, opened.model->longest_target() - 1, model);
+
+  TestReport report;
+  report.notes = test.report.sentences(recipe.data.overlong);
+  const Stopwatch clock;
+  const Likelihood l = Evaluator(*opened.model, recipe.train, pool)(test.corpus);
+  report.seconds = clock.seconds();
+  report.lines = test.report.kept;
+  report.tokens = l.tokens;
+  // Perplexities of other tokens, or of windows that see less, can't be compared.
+  const std::string cut =
+      recipe.data.stream ? fmt::format("window:{}", test.corpus.window) : std::string("window:line");
+  const std::string signature =
+      fmt::format("tokenizer:{}.{:016x}|{}|version:attune.{}",
+                  text::tokenizer_kinds()[static_cast<size_t>(tokenizer.kind())], tokenizer.hash(), cut, version());
+  const auto add = [&](const char* name, double score, const char* unit) {
+    report.scores.push_back({name, score, signature, fmt::format("{} = {:.4f}{}", name, score, unit), {}});
+  };
+  add("perplexity", l.perplexity(), "");
+  add("loss", l.loss(), " nats a token");
+  if (tokenizer.kind() == text::TokenizerKind::character) add("bits_per_character", l.loss() / std::numbers::ln2, "");
+  return report;
+}
+
+}  // namespace
+
 TestReport test_model(const std::string& model, const std::vector<std::string>& sets, const TranslateOptions& options,
                       int threads) {
+  if (is_language_model(model)) return test_language(model, sets, threads);
   const Translator translator(model, threads);  // first: it says best what is wrong with a model
-  const Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName, sets);
-  if (recipe.data.test.empty())
-    fail(ErrorKind::recipe, "{}/{} names no test set\n  fix: add --set 'data.test=[\"test.source\", \"test.target\"]'",
-         model, kRecipeName);
+  const Recipe recipe = recipe_with_test(model, sets);
   std::vector<std::string> sources, targets;
   PairReader reader(recipe.data.test, recipe.data, "data.test");
   for (TextPair pair; reader.next(pair);) {

@@ -21,8 +21,9 @@ void refuse_what_is_not_there(const Recipe& recipe, const std::string& place) {
   const auto refuse = [&](bool bad, const std::string& what, const char* fix) {
     if (bad) fail(ErrorKind::recipe, "{}: {} can't be trained by this version\n  fix: {}", place, what, fix);
   };
-  refuse(recipe.task != Task::translate, "this task", "set task = \"translate\"");
-  refuse(recipe.model.shape != ModelShape::encoder_decoder, "this model.shape",
+  refuse(recipe.task != Task::translate && recipe.task != Task::language, "this task",
+         "set task = \"translate\" or \"language\"");
+  refuse(recipe.task == Task::translate && recipe.model.shape != ModelShape::encoder_decoder, "this model.shape",
          "set model.shape = \"encoder-decoder\"");
   refuse(recipe.train.metric == "chrf" || recipe.train.metric == "accuracy",
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");

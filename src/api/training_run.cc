@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "attune/bench.h"
+#include "attune/new_recipe.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/limits.h"
@@ -61,17 +62,18 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       tokenizers_([&] {
         phase(place_.from ? "reading the checkpoint" : "learning the vocabulary");
         return place_.from ? Tokenizers::load(place_.from->path + "/" + kTokenizerName)
-                           : train_tokenizers(recipe.data, recipe.tokenizer);
+                           : train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
       }()),
       data_([&] {
         phase("reading the data");
-        TrainingData data = read_training_data(recipe.data, tokenizers_.encoders(), recipe.train.seed, &pool_);
+        TrainingData data =
+            read_training_data(recipe.data, tokenizers_.encoders(sides_of(recipe.task)), recipe.train.seed, &pool_);
         Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
         return data;
       }()),
       model_(recipe.model, vocabularies_of(recipe, tokenizers_)),
-      learner_(model_, recipe.train, std::max(data_.train.source.longest, data_.train.target.longest) + 1, pool_),
-      validator_(learner_, data_, tokenizers_, recipe, pool_) {
+      learner_(model_, recipe.train, data_.train.longest(), pool_),
+      validator_(model_, data_, tokenizers_, recipe, pool_) {
   model_.initialize(recipe.train.seed);
   if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
   updated_at_ = progress_.seconds;
@@ -87,9 +89,10 @@ TrainingPlan TrainingRun::plan() const {
   p.parameters = model_.parameters().numbers();
   p.source_vocabulary = tokenizers_.source->size();
   p.target_vocabulary = tokenizers_.target->size();
+  p.unit = data_.train.window > 0 ? "tokens" : data_.train.one_sided() ? "lines" : "pairs";
   p.training_pairs = data_.train.size();
   p.validation_pairs = data_.valid.size();
-  p.tokens_per_epoch = data_.train.target.tokens() + data_.train.size();
+  p.tokens_per_epoch = data_.train.rows();
   p.resumed_at = progress_.updates;
   // Weights, moments and the corpus are in memory by now; gradients and activations are still to come.
   p.memory = resident_bytes() + learner_.memory().gradients + learner_.memory().activations;
@@ -106,21 +109,25 @@ TrainingPlan TrainingRun::plan() const {
   if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
     p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");
   if (data_.held_out)
-    p.notes.push_back(fmt::format("no data.valid: {} pairs are held out of the training data to validate on",
-                                  thousands(data_.valid.size())));
+    p.notes.push_back(fmt::format("no data.valid: {} {} are held out of the training data to validate on",
+                                  thousands(data_.valid.size()), p.unit));
   return p;
 }
 
 double TrainingRun::seconds_to_go() const {
   const Period& stop = recipe_.train.stop;
   if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
-  const int64_t sources = data_.train.source.tokens(), targets = std::max<int64_t>(data_.train.target.tokens(), 1);
-  const double epoch = training_flops(model_.options(), model_.sizes(), sources, targets,
-                                      targets / std::max<int64_t>(data_.train.size(), 1));
+  const Corpus& corpus = data_.train;
+  // Of an example as most are: the mean of the lines, or a window of texts.
+  const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.target.count();
+  const Segments source = Segments::single(corpus.source.tokens() / examples + 1);
+  const Segments target = Segments::single(corpus.rows() / examples);
+  const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
+                       training_flops(model_, corpus.one_sided() ? nullptr : &source, target);
   double tokens = stop.count;  // of the target side, at the end
   if (stop.unit == Period::Unit::updates)
     tokens *= static_cast<double>(recipe_.train.batch_tokens.tokens * recipe_.train.accumulate);
-  const auto per_epoch = static_cast<double>(targets + data_.train.size());  // end marks counted
+  const auto per_epoch = static_cast<double>(corpus.rows());
   if (stop.unit == Period::Unit::epochs) tokens *= per_epoch;
   tokens -= static_cast<double>(progress_.target_tokens);
   return std::max(0.0, tokens / per_epoch * epoch / (peak_ * kLikelyShareOfPeak));
@@ -184,6 +191,7 @@ TrainingOutcome TrainingRun::outcome(Ended ended) const {
              : ended == Ended::finished ? TrainingOutcome::Reason::finished
                                         : TrainingOutcome::Reason::out_of_patience;
   o.model = out_;
+  o.task = task_names()[static_cast<size_t>(recipe_.task)];
   o.updates = progress_.updates;
   o.best_update = progress_.best_update;
   if (progress_.best_update > 0) o.best_score = std::abs(progress_.best_score);

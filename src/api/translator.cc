@@ -167,6 +167,11 @@ struct Translator::Body {
 Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
   const Recipe& r = body_->opened.recipe;
+  if (r.task == Task::language)
+    fail(ErrorKind::model,
+         "{} is a language model, which does not translate\n  fix: name a model whose task is translate; how well this "
+         "one knows a text tells `attune test {} --set 'data.test=[\"FILE\"]'`",
+         model, model);
   if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
     fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
          model, model);

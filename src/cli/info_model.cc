@@ -18,7 +18,9 @@ Record scores_of(const ModelScore& s) {
 }
 
 std::string as_json(const ModelDescription& d) {
-  List files, checkpoints;
+  List files, checkpoints, languages;
+  for (const std::string& l : {d.source_language, d.target_language})
+    if (!l.empty()) languages.emplace_back(l);
   for (const ModelFile& f : d.files) files.push_back(Record{{"name", f.name}, {"bytes", f.bytes}});
   for (const int64_t step : d.checkpoints) checkpoints.push_back(step);
   Record metadata;
@@ -27,7 +29,7 @@ std::string as_json(const ModelDescription& d) {
            {"verified", d.verified},
            {"trouble", d.trouble},
            {"task", d.task},
-           {"languages", List{d.source_language, d.target_language}},
+           {"languages", languages},
            {"shape", d.shape},
            {"encoder_layers", d.encoder_layers},
            {"decoder_layers", d.decoder_layers},

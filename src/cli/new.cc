@@ -26,13 +26,16 @@ constexpr std::string_view kProbe = "probe:";
 
 std::string as_json(const NewRecipe& n, const Arguments& a) {
   Record settings;
+  List languages;
+  for (const std::string& l : {n.source_language, n.target_language})
+    if (!l.empty()) languages.emplace_back(l);
   for (const auto& [key, value] : n.settings) settings.emplace_back(key, value);
   return to_json({{"task", a.task},
                   {"file", n.file},
                   {"train", n.train},
                   {"valid", n.valid},
                   {"test", n.test},
-                  {"languages", List{n.source_language, n.target_language}},
+                  {"languages", languages},
                   {"pairs", n.pairs},
                   {"source_words", n.source_words},
                   {"target_words", n.target_words},
@@ -73,7 +76,7 @@ void run(Arguments& a, const Session& session) {
   if (const ProbeOptions& p = a.probe; p.lines || p.gap || p.depth || p.words)
     throw Error(ErrorKind::usage, "--lines, --gap, --depth and --words are for probes\n  fix: leave them out");
   const bool to_stdout = a.options.out == "-";
-  if (a.options.out.empty()) a.options.out = a.task == "translate" ? "translate.toml" : "";
+  if (a.options.out.empty() && (a.task == "translate" || a.task == "language")) a.options.out = a.task + ".toml";
   if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
   a.options.threads = session.threads;
   const NewRecipe n = propose_recipe(a.task, a.files, a.options);
@@ -95,17 +98,18 @@ void add_new(CLI::App& app, Session& session) {
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
                                   "  attune new translate pairs.tsv --out -\n"
+                                  "  attune new language book.txt\n"
                                   "  attune new probe:listops --out listops --depth 3");
   command->group("Making models");
   command
-      ->add_option("TASK", a->task, "what is to be learned: translate, or probe:copy, probe:listops, probe:agreement")
+      ->add_option("TASK", a->task,
+                   "what is to be learned: translate, language, or probe:copy, probe:listops, probe:agreement")
       ->required();
   command->add_option("FILE", a->files,
                       "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
-                      "or one file of two columns (tsv); plain or .gz");
+                      "or one file of two columns (tsv); language: texts; plain or .gz");
   command
-      ->add_option("--out", a->options.out,
-                   "where to write it (default: translate.toml; -: stdout); of a probe: the folder")
+      ->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");

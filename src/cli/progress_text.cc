@@ -120,11 +120,10 @@ std::string plan_text(const TrainingPlan& p, int width, const Paint& paint) {
           : thousands(p.source_vocabulary) + " (source) and " + thousands(p.target_vocabulary) + " (target)";
   out +=
       labelled("model", fmt::format("{} parameters, vocabulary {}", thousands(p.parameters), vocabulary), width, paint);
-  out +=
-      labelled("data",
-               fmt::format("{} pairs, {} target tokens an epoch; {} pairs to validate on", thousands(p.training_pairs),
-                           thousands(p.tokens_per_epoch), thousands(p.validation_pairs)),
-               width, paint);
+  out += labelled("data",
+                  fmt::format("{} {}, {} target tokens an epoch; {} {} to validate on", thousands(p.training_pairs),
+                              p.unit, thousands(p.tokens_per_epoch), thousands(p.validation_pairs), p.unit),
+                  width, paint);
   out += labelled(
       "cost",
       fmt::format("{}up to {} of memory, {} thread{}", p.seconds > 0 ? "about " + duration_text(p.seconds) + ", " : "",
@@ -182,6 +181,10 @@ std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
 std::string next_text(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted)
     return fmt::format("saved at update {}; the same command goes on\n", thousands(o.updates));
+  if (o.task == "language")
+    return fmt::format(
+        "the model is in {}; to see how well it knows a text:\n  attune test {} --set 'data.test=[\"FILE\"]'\n",
+        o.model, quoted(o.model));
   return fmt::format("the model is in {}; to translate with it:\n  attune translate {} FILE\n", o.model,
                      quoted(o.model));
 }

@@ -24,10 +24,17 @@ void run(const Arguments& a, const Session& session) {
   const TestReport r = test_model(a.model, a.sets, a.options, session.thread_count());
   if (!session.quiet) {
     for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
-    fmt::print(stderr, "{} lines translated in {:.1f} s\n", thousands(r.lines), r.seconds);
+    if (r.tokens > 0)
+      fmt::print(stderr, "{} tokens of {} lines scored in {:.1f} s\n", thousands(r.tokens), thousands(r.lines),
+                 r.seconds);
+    else
+      fmt::print(stderr, "{} lines translated in {:.1f} s\n", thousands(r.lines), r.seconds);
   }
   if (!session.json) {
-    for (const MetricResult& m : r.scores) print(m.text + "\n" + m.signature + "\n");
+    for (size_t i = 0; i < r.scores.size(); ++i) {  // what is measured in one way is signed once
+      const bool last = i + 1 == r.scores.size() || r.scores[i + 1].signature != r.scores[i].signature;
+      print(r.scores[i].text + "\n" + (last ? r.scores[i].signature + "\n" : ""));
+    }
     return;
   }
   Record record, signatures;
@@ -36,6 +43,7 @@ void run(const Arguments& a, const Session& session) {
     signatures.emplace_back(m.name, m.signature);
   }
   record.emplace_back("lines", r.lines);
+  if (r.tokens > 0) record.emplace_back("tokens", r.tokens);
   record.emplace_back("seconds", rounded(r.seconds, 3));
   record.emplace_back("signatures", signatures);
   print(to_json(record) + "\n");
@@ -48,7 +56,8 @@ void add_test(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "test", "score a model on a test set",
                                   "  attune test model\n"
                                   "  attune test model --set 'data.test=[\"test.en\", \"test.de\"]' --beam 10 --json\n"
-                                  "  attune test model --set train.metric_options.tokenize=none");
+                                  "  attune test model --set train.metric_options.tokenize=none\n"
+                                  "  attune test language-model --set 'data.test=[\"text.txt\"]'");
   command->group("Measuring");
   command->add_option("MODEL", a->model, "a model folder; its recipe names the test set")->required();
   command->add_option("--set", a->sets, "a key of the recipe to change, such as data.test; the value is TOML")

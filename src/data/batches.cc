@@ -28,6 +28,16 @@ Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(co
   check(corpus.size() > 0, "batches", "the corpus is empty");
   check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
         INT32_MAX);
+  if (corpus.window > 0) {
+    if (corpus.window > options.tokens)
+      fail(ErrorKind::recipe,
+           "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
+           "  fix: raise train.batch_tokens, or lower data.max_length",
+           options.tokens, corpus.window);
+    streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
+    shuffle();
+    return;
+  }
   const int64_t longest = std::max(corpus.source.longest + options.end_source, corpus.target.longest + 1);
   if (longest > options.tokens)
     fail(ErrorKind::recipe,
@@ -42,6 +52,8 @@ void Batches::shuffle() {
   std::iota(order_.begin(), order_.end(), 0);
   if (!options_.shuffle) return;
   Random random(mix(options_.seed, static_cast<uint64_t>(position_.epoch)));
+  // Streams that begin elsewhere are cut elsewhere: no token stands at the begin of a window in every epoch.
+  if (streams_) offset_ = static_cast<int64_t>(random.below(static_cast<uint64_t>(corpus_.target.tokens())));
   for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);  // Fisher-Yates
 }
 
@@ -49,6 +61,8 @@ void Batches::seek(const DataPosition& position) {
   check(position.epoch >= 0 && position.example >= 0 && position.example < corpus_.size(), "batches",
         "position (epoch {}, example {}) is not in a corpus of {} examples", position.epoch, position.example,
         corpus_.size());
+  check(!streams_ || streams_->batch_after(position.example) >= 0, "batches", "no batch begins at token {}",
+        position.example);
   const bool other = position.epoch != position_.epoch;
   position_ = position;
   if (other) shuffle();
@@ -60,29 +74,63 @@ void Batches::next(Batch& b) {
   b.target_in.clear();
   b.target_out.clear();
   b.examples.clear();
+  b.streams.clear();
+  b.first = position_.example == 0;
   clear(b.source_segments);
   clear(b.target_segments);
-  while (position_.example < corpus_.size()) {
-    const int32_t example = order_[static_cast<size_t>(position_.example)];
-    const int64_t source = source_rows(example), target = target_rows(example);
-    if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
-    const auto s = corpus_.source[example], t = corpus_.target[example];
-    b.source.insert(b.source.end(), s.begin(), s.end());
-    if (options_.end_source) b.source.push_back(options_.end);
-    b.target_in.push_back(options_.begin);
-    b.target_in.insert(b.target_in.end(), t.begin(), t.end());
-    b.target_out.insert(b.target_out.end(), t.begin(), t.end());
-    b.target_out.push_back(options_.end);
-    add(b.source_segments, source);
-    add(b.target_segments, target);
-    b.examples.push_back(example);
-    ++position_.example;
-  }
+  streams_ ? add_windows(b) : add_examples(b);
   if (position_.example == corpus_.size()) {
     position_ = {position_.epoch + 1, 0};
     shuffle();
   }
   b.next = position_;
+}
+
+void Batches::add_windows(Batch& b) {
+  const int64_t batch = streams_->batch_after(position_.example), tokens = corpus_.target.tokens();
+  for (int64_t s = 0; s < streams_->count(); ++s) {
+    const auto [begin, end] = streams_->window(s, batch);
+    if (begin == end) continue;  // where windows are of one token, a stream may be one shorter than another
+    const int64_t from = (begin + offset_) % tokens, to = from + end - begin;  // the text goes round
+    add_text(b, from, std::min(to, tokens));
+    if (to > tokens) add_text(b, 0, to - tokens);
+    add(b.target_segments, end - begin);
+    b.streams.push_back(static_cast<int32_t>(s));
+  }
+  position_.example += b.target_tokens();
+}
+
+/// Each token is to be said after the one before it, the first of a text after the mark of its begin.
+void Batches::add_text(Batch& b, int64_t from, int64_t end) const {
+  const auto& [ids, starts, longest] = corpus_.target;
+  const auto row = static_cast<int64_t>(b.target_in.size()) - from;  // in the batch, of the text's token 0
+  b.target_in.push_back(from > 0 ? ids[static_cast<size_t>(from - 1)] : options_.begin);
+  b.target_in.insert(b.target_in.end(), ids.begin() + from, ids.begin() + end - 1);
+  b.target_out.insert(b.target_out.end(), ids.begin() + from, ids.begin() + end);
+  for (auto s = std::lower_bound(starts.begin(), starts.end(), from); s != starts.end() && *s < end; ++s)
+    b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
+}
+
+void Batches::add_examples(Batch& b) {
+  while (position_.example < corpus_.size()) {
+    const int32_t example = order_[static_cast<size_t>(position_.example)];
+    const int64_t source = source_rows(example), target = target_rows(example);
+    if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
+    const auto t = corpus_.target[example];
+    if (!corpus_.one_sided()) {
+      const auto s = corpus_.source[example];
+      b.source.insert(b.source.end(), s.begin(), s.end());
+      if (options_.end_source) b.source.push_back(options_.end);
+      add(b.source_segments, source);
+    }
+    b.target_in.push_back(options_.begin);
+    b.target_in.insert(b.target_in.end(), t.begin(), t.end());
+    b.target_out.insert(b.target_out.end(), t.begin(), t.end());
+    b.target_out.push_back(options_.end);
+    add(b.target_segments, target);
+    b.examples.push_back(example);
+    ++position_.example;
+  }
 }
 
 }  // namespace attune

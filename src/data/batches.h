@@ -1,17 +1,20 @@
 // Batches of a corpus, packed: sentences one after another up to a budget of tokens, no padding, no sorting by length.
 // Every epoch is a fresh shuffle that depends on (seed, epoch) alone, so a position is two numbers and a run resumes
-// with exactly the batches it would have had.
+// with exactly the batches it would have had. Texts come as parallel streams of windows instead (data/streams.h), and
+// what is fresh in an epoch is where they begin.
 #pragma once
 #include <compare>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/streams.h"
 #include "tensor/segments.h"
 
 namespace attune {
 
-/// Between two batches: `example` examples of the epoch are done.
+/// Between two batches: `example` examples of the epoch (of texts: tokens) are done.
 struct DataPosition {
   int64_t epoch = 0, example = 0;
   auto operator<=>(const DataPosition&) const = default;
@@ -28,11 +31,16 @@ struct BatchOptions {
 struct Batch {
   std::vector<int32_t> source;                 // tokens + end
   std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said
-  Segments source_segments, target_segments;
-  std::vector<int32_t> examples;  // which of the corpus, one per segment
-  DataPosition at, next;          // where it begins, and where the one after it does
+  Segments source_segments, target_segments;   // no source segments where there is no source
+  std::vector<int32_t> examples;               // which of the corpus, one per segment; none of texts
+  /// Of texts: which stream a segment belongs to. It goes on where that stream's segment of the batch before ended,
+  /// unless this batch is the `first` of the streams, which begin anew with every epoch.
+  std::vector<int32_t> streams;
+  bool first = true;
+  DataPosition at, next;  // where it begins, and where the one after it does
 
-  int64_t size() const { return static_cast<int64_t>(examples.size()); }
+  int64_t size() const { return target_segments.count(); }
+  bool has_source() const { return source_segments.count() > 0; }
   int64_t source_tokens() const { return source_segments.rows(); }
   int64_t target_tokens() const { return target_segments.rows(); }
 };
@@ -52,13 +60,20 @@ class Batches {
 
  private:
   void shuffle();
-  int64_t source_rows(int64_t example) const { return corpus_.source.length(example) + options_.end_source; }
+  void add_examples(Batch& batch);
+  void add_windows(Batch& batch);
+  void add_text(Batch& batch, int64_t from, int64_t end) const;
+  int64_t source_rows(int64_t example) const {
+    return corpus_.one_sided() ? 0 : corpus_.source.length(example) + options_.end_source;
+  }
   int64_t target_rows(int64_t example) const { return corpus_.target.length(example) + 1; }
 
   const Corpus& corpus_;
   BatchOptions options_;
   DataPosition position_;
-  std::vector<int32_t> order_;  // of this epoch
+  std::vector<int32_t> order_;      // of this epoch
+  std::optional<Streams> streams_;  // of texts, instead of an order
+  int64_t offset_ = 0;              // the token where this epoch's first stream begins
 };
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "text/vocabulary.h"
 
 namespace attune {
 
@@ -39,7 +40,12 @@ struct Round {
 class Loader {
  public:
   Loader(PairReader& reader, const DataSettings& options, const Encoders& encoders, const OnPair& on_pair)
-      : reader_(reader), options_(options), encoders_(encoders), on_pair_(on_pair), encoded_(kRound) {}
+      : reader_(reader),
+        options_(options),
+        encoders_(encoders),
+        on_pair_(on_pair),
+        stream_(options.stream && encoders.sides() == Sides::one),
+        encoded_(kRound) {}
 
   void load(ThreadPool* pool, Corpus& corpus) {
     Round round;
@@ -54,23 +60,34 @@ class Loader {
 
  private:
   void encode(const Round& round, int64_t block) {
-    auto& [source, target] = encoded_[static_cast<size_t>(block)];
-    source = target = {};
+    Corpus& to = encoded_[static_cast<size_t>(block)];
+    to = {};
     const int64_t end = std::min<int64_t>((block + 1) * kBlock, std::ssize(round.items));
     for (int64_t i = block * kBlock; i < end; ++i) {
       const Round::Item& item = round.items[static_cast<size_t>(i)];
-      source.add(encoders_.source(round.side(item, 0)));
-      target.add(encoders_.target(round.side(item, 1)));
+      if (encoders_.source) to.source.add(encoders_.source(round.side(item, 0)));
+      to.target.add(encoders_.target(round.side(item, 1)));
     }
   }
 
   void keep(const Round& round, int64_t i, Corpus& corpus) {
     const Round::Item& item = round.items[static_cast<size_t>(i)];
     const Corpus& block = encoded_[static_cast<size_t>(i / kBlock)];
-    std::span<const int32_t> source = block.source[i % kBlock], target = block.target[i % kBlock];
+    const bool two = encoders_.sides() == Sides::two;
+    std::span<const int32_t> source, target = block.target[i % kBlock];
+    if (two) source = block.source[i % kBlock];
     PairReport& report = reader_.report();
-    if (source.empty() || target.empty()) {  // the encoder may see nothing where there are odd blanks
-      report.empty.add(reader_.place(item.place, source.empty() ? 0 : 1));
+    if (stream_) {
+      if (corpus.target.count() == 0 || item.place.files != text_) corpus.target.add({});
+      text_ = item.place.files;
+      corpus.target.extend(target);
+      corpus.target.extend({&text::kEnd, 1});
+      ++report.kept;
+      return;
+    }
+    const bool no_source = two && source.empty();
+    if (no_source || target.empty()) {  // the encoder may see nothing where there are odd blanks
+      report.empty.add(reader_.place(item.place, no_source ? 0 : 1));
       return;
     }
     const auto most = static_cast<size_t>(options_.max_length);
@@ -87,7 +104,7 @@ class Loader {
       source = source.first(std::min(source.size(), most));
       target = target.first(std::min(target.size(), most));
     }
-    corpus.source.add(source);
+    if (two) corpus.source.add(source);
     corpus.target.add(target);
     ++report.kept;
     if (on_pair_) on_pair_(round.side(item, 0), round.side(item, 1));
@@ -97,6 +114,8 @@ class Loader {
   const DataSettings& options_;
   const Encoders& encoders_;
   const OnPair& on_pair_;
+  bool stream_;
+  int32_t text_ = 0;             // which file the last text is
   std::vector<Corpus> encoded_;  // a small one per block
 };
 
@@ -106,6 +125,29 @@ void Sentences::add(std::span<const int32_t> sentence) {
   ids.insert(ids.end(), sentence.begin(), sentence.end());
   start.push_back(static_cast<int64_t>(ids.size()));
   longest = std::max(longest, static_cast<int32_t>(sentence.size()));
+}
+
+void Sentences::extend(std::span<const int32_t> more) {
+  ids.insert(ids.end(), more.begin(), more.end());
+  start.back() = static_cast<int64_t>(ids.size());
+  const int64_t length = start.back() - start[start.size() - 2];
+  longest = static_cast<int32_t>(std::clamp<int64_t>(length, longest, INT32_MAX));
+}
+
+Sentences Sentences::split_off(int64_t at) {
+  Sentences head, tail;
+  int64_t done = 0;
+  const auto all = std::span(std::as_const(ids));
+  const auto move_to = [&](Sentences& to, int64_t end) {
+    if (end > done) to.add(all.subspan(static_cast<size_t>(done), static_cast<size_t>(end - done)));
+    done = std::max(done, end);
+  };
+  for (size_t i = 1; i < start.size(); ++i) {
+    move_to(head, std::min(start[i], at));
+    if (start[i] > at) move_to(tail, start[i]);
+  }
+  *this = std::move(head);
+  return tail;
 }
 
 void Sentences::erase(const std::vector<bool>& marked) {
@@ -126,15 +168,17 @@ void Sentences::erase(const std::vector<bool>& marked) {
 
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
-  PairReader reader(files, options, key);
+  const bool two = encoders.sides() == Sides::two;
+  PairReader reader(files, options, key, encoders.sides());
   LoadedCorpus out;
   Loader(reader, options, encoders, on_pair).load(pool, out.corpus);
   out.report = reader.report();
   out.content_hash = reader.content_hash();
-  if (out.corpus.size() > 0) return out;
+  if (options.stream && !two) out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
+  if (out.corpus.target.count() > 0) return out;
   const auto why = out.report.sentences(options.overlong);
-  fail(ErrorKind::data, "{}: no pair of lines is left of {} read from {}\n  fix: {}", key, thousands(out.report.pairs),
-       join(files, ", "), why.empty() ? "the files are empty" : why.front());
+  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key, two ? "pair of lines" : "line",
+       thousands(out.report.pairs), join(files, ", "), why.empty() ? "the files are empty" : why.front());
 }
 
 }  // namespace attune

@@ -1,5 +1,6 @@
-// An encoded two-sided corpus in memory: 4 bytes a token and 8 a sentence on each side.
+// An encoded corpus of two sides or one in memory: 4 bytes a token and 8 a sentence on each side.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <span>
@@ -29,20 +30,33 @@ struct Sentences {
     return {ids.data() + start[static_cast<size_t>(i)], static_cast<size_t>(length(i))};
   }
   void add(std::span<const int32_t> sentence);
+  /// More of the last one.
+  void extend(std::span<const int32_t> more);
+  /// Takes out all tokens from `at` on.
+  Sentences split_off(int64_t at);
   /// Takes out those that are marked, in place.
   void erase(const std::vector<bool>& marked);
 };
 
-/// Pairs of sentences, without marks of begin and end.
+/// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts.
 struct Corpus {
   Sentences source, target;
-  int64_t size() const { return source.count(); }
+  int64_t window = 0;  // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
+
+  bool one_sided() const { return source.count() == 0; }
+  /// What an epoch is counted in: pairs or lines; of texts the tokens.
+  int64_t size() const { return window > 0 ? target.tokens() : target.count(); }
+  /// Target rows of an epoch: each sentence has a mark, a text has none.
+  int64_t rows() const { return target.tokens() + (window > 0 ? 0 : target.count()); }
+  /// The most rows that a sequence of a batch can have.
+  int64_t longest() const { return window > 0 ? window : std::max(source.longest, target.longest) + 1; }
 };
 
 /// Text to ids, without marks. Called from several threads at once.
 using Encode = std::function<std::vector<int32_t>(std::string_view)>;
 struct Encoders {
-  Encode source, target;
+  Encode source, target;  // without a source: a corpus of one side
+  Sides sides() const { return source ? Sides::two : Sides::one; }
 };
 
 struct LoadedCorpus {
@@ -55,7 +69,9 @@ struct LoadedCorpus {
 using OnPair = std::function<void(std::string_view source, std::string_view target)>;
 
 /// Reads and encodes a corpus; the result does not depend on the pool. `key` is what the recipe calls `files`
-/// ("data.train"). ErrorKind::data when no pair is left.
+/// ("data.train"). ErrorKind::data when no pair is left. With data.stream, a corpus of one side has a text for each
+/// file, its lines one after another, each with text::kEnd for its line end; its windows are as long as data.max_length
+/// where the text is.
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair = {});
 

@@ -9,11 +9,15 @@
 
 namespace attune {
 
+Sides sides_of(Task task) { return task == Task::language ? Sides::one : Sides::two; }
+
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
-                                                   const std::string& key) {
+                                                   const std::string& key, Sides sides) {
   std::vector<std::array<std::string, 2>> pairs;
-  if (files.empty()) fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [\"train.en\", \"train.de\"]", key, key);
-  if (format == DataFormat::tsv) {
+  if (files.empty())
+    fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [{}]", key, key,
+         sides == Sides::one ? "\"train.txt\"" : "\"train.en\", \"train.de\"");
+  if (format == DataFormat::tsv || sides == Sides::one) {
     for (const std::string& f : files) pairs.push_back({f, f});
     return pairs;
   }

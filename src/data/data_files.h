@@ -1,4 +1,4 @@
-// Which files a corpus of two sides is made of, as the section [data] of a recipe names them.
+// Which files a corpus is made of, as the section [data] of a recipe names them.
 #pragma once
 #include <array>
 #include <string>
@@ -8,10 +8,14 @@
 
 namespace attune {
 
-/// Source and target of each pair of files; the same name twice for a tsv. ErrorKind::recipe when a side is missing;
-/// `key` is what the recipe calls the list ("data.train").
+/// What an example has: a source and a target, or a target alone, as language models learn from.
+enum class Sides { one, two };
+Sides sides_of(Task task);
+
+/// Source and target of each pair of files; the same name twice for a tsv and where there is one side.
+/// ErrorKind::recipe when a side is missing; `key` is what the recipe calls the list ("data.train").
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
-                                                   const std::string& key);
+                                                   const std::string& key, Sides sides = Sides::two);
 
 /// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
 std::string language_of(const std::string& file);

@@ -14,21 +14,28 @@ void Tally::add(std::string place) {
 
 std::vector<std::string> PairReport::sentences(Overlong overlong_is) const {
   std::vector<std::string> out;
-  const auto tell = [&](const Tally& t, const char* what) {
+  const auto tell = [&](const Tally& t, const std::string& fault, const char* became) {
     if (t.count == 0) return;
-    const bool more = t.count > static_cast<int64_t>(t.places.size());
-    out.push_back(fmt::format("{} pair{} with {} ({}{})", thousands(t.count), t.count == 1 ? "" : "s", what,
-                              join(t.places, ", "), more ? ", ..." : ""));
+    const bool more = t.count > static_cast<int64_t>(t.places.size()), one = t.count == 1;
+    const std::string what = sides == Sides::one ? fmt::format("{} line{}", fault, one ? "" : "s")
+                                                 : fmt::format("pair{} with an {} side", one ? "" : "s", fault);
+    out.push_back(
+        fmt::format("{} {} {} ({}{})", thousands(t.count), what, became, join(t.places, ", "), more ? ", ..." : ""));
   };
-  tell(empty, "an empty side skipped");
-  tell(overlong, overlong_is == Overlong::crop ? "an overlong side cropped" : "an overlong side skipped");
+  tell(empty, "empty", "skipped");
+  tell(overlong, "overlong", overlong_is == Overlong::crop ? "cropped" : "skipped");
   if (surplus > 0)
     out.push_back(fmt::format("{} line{} of the longer side left out", thousands(surplus), surplus == 1 ? "" : "s"));
   return out;
 }
 
-PairReader::PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key)
-    : files_(pair_files(files, options.format, key)), format_(options.format), truncate_(options.truncate) {
+PairReader::PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key,
+                       Sides sides)
+    : files_(pair_files(files, options.format, key, sides)),
+      format_(options.format),
+      truncate_(options.truncate),
+      keep_empty_(sides == Sides::one && options.stream) {
+  report_.sides = sides;
   if (std::count(files.begin(), files.end(), "-") > 1)
     fail(ErrorKind::data, "{}: the standard input (-) can be read only once\n  fix: put one side into a file", key);
 }
@@ -44,7 +51,7 @@ bool PairReader::next(TextPair& pair) {
       if (open_ + 1 == static_cast<int32_t>(files_.size())) return false;
       const auto& [source, target] = files_[static_cast<size_t>(++open_)];
       source_ = std::make_unique<LineReader>(source);
-      if (format_ == DataFormat::lines) target_ = std::make_unique<LineReader>(target);
+      if (format_ == DataFormat::lines && report_.sides == Sides::two) target_ = std::make_unique<LineReader>(target);
     }
     if (!next_of_files(pair)) {
       source_.reset();
@@ -52,19 +59,25 @@ bool PairReader::next(TextPair& pair) {
       continue;
     }
     ++report_.pairs;
-    for (const std::string_view side : {pair.source, pair.target}) {  // no side contains a line end: no two texts meet
+    const bool two = report_.sides == Sides::two;
+    const auto add = [&](std::string_view side) {  // no side contains a line end: no two texts meet
       hash_.add(side);
       hash_.add("\n");
-    }
-    const bool no_source = trim(pair.source).empty();
-    if (no_source || trim(pair.target).empty())
-      report_.empty.add(place(pair.place, no_source ? 0 : 1));
-    else
-      return true;
+    };
+    if (two) add(pair.source);
+    add(pair.target);
+    const bool no_source = two && trim(pair.source).empty();
+    if (keep_empty_ || (!no_source && !trim(pair.target).empty())) return true;
+    report_.empty.add(place(pair.place, no_source ? 0 : 1));
   }
 }
 
 bool PairReader::next_of_files(TextPair& pair) {
+  if (report_.sides == Sides::one) {
+    if (!source_->next(pair.target)) return false;
+    pair.place = {open_, source_->line()};
+    return true;
+  }
   if (format_ == DataFormat::tsv) {
     std::string_view line;
     if (!source_->next(line)) return false;

@@ -1,4 +1,5 @@
-// Two-sided text: the pairs of lines of a corpus, from a file for each side or from files of two columns.
+// Two-sided text: the pairs of lines of a corpus, from a file for each side or from files of two columns. One-sided
+// text is pairs without a source: the lines of files.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -23,6 +24,7 @@ struct Tally {
 
 /// What became of the pairs of a corpus.
 struct PairReport {
+  Sides sides = Sides::two;
   int64_t pairs = 0;  // read
   int64_t kept = 0;
   Tally empty;          // a side is empty: skipped
@@ -43,11 +45,13 @@ struct TextPair {
   PairPlace place;
 };
 
-/// Reads pairs in order, skips and counts those with an empty side. Memory does not grow with the corpus.
+/// Reads pairs in order, skips and counts those with an empty side; in a text that is read on and on (data.stream),
+/// empty lines stay. Memory does not grow with the corpus.
 class PairReader {
  public:
   /// `files` and `key` as pair_files takes them.
-  PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key);
+  PairReader(const std::vector<std::string>& files, const DataSettings& options, const std::string& key,
+             Sides sides = Sides::two);
 
   /// False after the last one. ErrorKind::data when the sides differ in length (unless `truncate`) or a line has not
   /// two columns.
@@ -67,7 +71,7 @@ class PairReader {
 
   std::vector<std::array<std::string, 2>> files_;
   DataFormat format_;
-  bool truncate_;
+  bool truncate_, keep_empty_;
   int32_t open_ = -1;  // which of files_
   std::unique_ptr<LineReader> source_, target_;
   PairReport report_;

@@ -11,13 +11,14 @@ namespace {
 
 /// Rows of both sides before sentence i.
 int64_t rows_before(const Batch& b, int64_t i) {
-  return b.source_segments.start[static_cast<size_t>(i)] + b.target_segments.start[static_cast<size_t>(i)];
+  return (b.has_source() ? b.source_segments.begin(i) : 0) + b.target_segments.begin(i);
 }
 
-/// The sentences [first, end) of a side, counted from their own first row.
+/// The sentences [first, end) of a side, counted from their own first row; none of a side that has none.
 void slice(const Segments& from, int64_t first, int64_t end, Segments& to) {
   to.start.clear();
   to.longest = 0;
+  if (from.count() == 0) first = end = 0;
   for (int64_t i = first; i <= end; ++i)
     to.start.push_back(from.start[static_cast<size_t>(i)] - from.start[static_cast<size_t>(first)]);
   for (int64_t i = first; i < end; ++i) to.longest = std::max(to.longest, static_cast<int32_t>(from.length(i)));
@@ -55,7 +56,7 @@ void cut(const Batch& b, int64_t shards, std::vector<Shard>& out) {
     slice(b.source_segments, first, end, s.source_segments);
     slice(b.target_segments, first, end, s.target_segments);
     s.first_sentence = first;
-    s.source_first_row = b.source_segments.begin(first);
+    s.source_first_row = b.has_source() ? b.source_segments.begin(first) : 0;
     s.target_first_row = b.target_segments.begin(first);
     const auto part = [](const std::vector<int32_t>& ids, int64_t from, int64_t rows) {
       return std::span(ids).subspan(static_cast<size_t>(from), static_cast<size_t>(rows));
@@ -63,6 +64,8 @@ void cut(const Batch& b, int64_t shards, std::vector<Shard>& out) {
     s.source = part(b.source, s.source_first_row, s.source_segments.rows());
     s.target_in = part(b.target_in, s.target_first_row, s.target_segments.rows());
     s.target_out = part(b.target_out, s.target_first_row, s.target_segments.rows());
+    s.streams = b.streams.empty() ? std::span<const int32_t>() : part(b.streams, first, end - first);
+    s.first = b.first;
     first = end;
   }
 }

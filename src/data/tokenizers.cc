@@ -14,11 +14,12 @@ constexpr const char *kSource = "source", *kTarget = "target";
 /// The lines of the training files: all of one side, then, where both are wanted, all of the other.
 class SideLines {
  public:
-  SideLines(const DataSettings& data, std::vector<int> sides) : data_(data), sides_(std::move(sides)) {}
+  SideLines(const DataSettings& data, Sides has, std::vector<int> sides)
+      : data_(data), has_(has), sides_(std::move(sides)) {}
   bool next(std::string& line) {
     TextPair pair;
     while (at_ < sides_.size()) {
-      if (!reader_) reader_ = std::make_unique<PairReader>(data_.train, data_, "data.train");
+      if (!reader_) reader_ = std::make_unique<PairReader>(data_.train, data_, "data.train", has_);
       if (reader_->next(pair)) {
         line = sides_[at_] == 0 ? pair.source : pair.target;
         return true;
@@ -31,6 +32,7 @@ class SideLines {
 
  private:
   const DataSettings& data_;
+  Sides has_;
   std::vector<int> sides_;
   size_t at_ = 0;
   std::unique_ptr<PairReader> reader_;
@@ -54,24 +56,26 @@ Tokenizers Tokenizers::load(const std::string& folder) {
   return {one, one};
 }
 
-Encoders Tokenizers::encoders() const {
+Encoders Tokenizers::encoders(Sides sides) const {
   const auto encode = [](std::shared_ptr<const text::Tokenizer> t) {
     return [t](std::string_view line) { return t->encode(line); };
   };
-  return {encode(source), encode(target)};
+  return {sides == Sides::two ? encode(source) : Encode(), encode(target)};
 }
 
-Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options) {
+Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides has) {
   text::TokenizerOptions own = options;
   own.lowercase |= data.lowercase;
   Tokenizers both;
   const auto learn = [&](std::vector<int> sides) {
-    SideLines lines(data, std::move(sides));
+    SideLines lines(data, has, std::move(sides));
     text::TrainedTokenizer t = text::train_tokenizer([&](std::string& line) { return lines.next(line); }, own);
     if (!t.note.empty()) both.notes.push_back(t.note);
     return std::make_shared<const text::Tokenizer>(std::move(t.tokenizer));
   };
-  if (options.joint) {
+  if (has == Sides::one) {
+    both.source = both.target = learn({1});
+  } else if (options.joint) {
     both.source = both.target = learn({0, 1});
   } else {
     both.source = learn({0});

@@ -19,10 +19,10 @@ struct Tokenizers {
   void save(const std::string& folder) const;
   static Tokenizers load(const std::string& folder);
   /// Text to ids, for reading a corpus. What it returns outlives the Tokenizers.
-  Encoders encoders() const;
+  Encoders encoders(Sides sides = Sides::two) const;
 };
 
-/// Learns them from the training files.
-Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options);
+/// Learns them from the training files. Of one side, the source's is the target's.
+Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides sides = Sides::two);
 
 }  // namespace attune

@@ -4,7 +4,10 @@
 #include <map>
 #include <unordered_set>
 
+#include "base/error.h"
 #include "base/random.h"
+#include "base/text.h"
+#include "text/vocabulary.h"
 
 namespace attune {
 
@@ -12,6 +15,7 @@ namespace {
 
 constexpr size_t kMostHeldOut = 1000;
 constexpr size_t kShareHeldOut = 50;  // one in so many
+constexpr int64_t kMostTokensHeldOut = 100'000;
 
 /// Watches the pairs of a corpus go by and keeps the text of those that may be held out: the ones of the least hashes.
 /// One pass and little memory, since at most kMostHeldOut can be needed.
@@ -38,18 +42,19 @@ class HoldOut {
     if (count == 0) return;
     const uint64_t last = different[count - 1];
 
+    const bool two = !data.train.one_sided();
     std::unordered_set<uint64_t> taken;
     std::vector<bool> marked(hashes_.size());
     for (size_t i = 0; i < hashes_.size(); ++i) {
       const uint64_t h = hashes_[i];
       marked[i] = h <= last;
       if (!marked[i] || !taken.insert(h).second) continue;
-      data.valid.source.add(data.train.source[static_cast<int64_t>(i)]);
+      if (two) data.valid.source.add(data.train.source[static_cast<int64_t>(i)]);
       data.valid.target.add(data.train.target[static_cast<int64_t>(i)]);
       data.valid_source.push_back(candidates_.at(h).first);
       data.valid_target.push_back(candidates_.at(h).second);
     }
-    data.train.source.erase(marked);
+    if (two) data.train.source.erase(marked);
     data.train.target.erase(marked);
     data.held_out = true;
   }
@@ -60,6 +65,22 @@ class HoldOut {
   std::vector<uint64_t> hashes_;
   std::map<uint64_t, std::pair<std::string, std::string>> candidates_;
 };
+
+/// Moves the end of texts, which must stay in one piece, from data.train to data.valid.
+void hold_out_end(TrainingData& data) {
+  Sentences& all = data.train.target;
+  const int64_t n = all.tokens(), count = std::min(n / static_cast<int64_t>(kShareHeldOut), kMostTokensHeldOut);
+  if (count == 0) return;
+  int64_t at = n - count;
+  for (int64_t i = at; i < n - count / 2; ++i)
+    if (all.ids[static_cast<size_t>(i - 1)] == text::kEnd) {
+      at = i;
+      break;
+    }
+  data.valid.target = all.split_off(at);
+  data.valid.window = std::min(data.train.window, data.valid.target.tokens());
+  data.held_out = true;
+}
 
 }  // namespace
 
@@ -74,10 +95,13 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
   data.train = std::move(train.corpus);
   data.train_report = std::move(train.report);
   data.content_hash = train.content_hash;
-  if (hold) {
-    hold_out.take(data);
-    return data;
-  }
+  if (hold) data.train.window > 0 ? hold_out_end(data) : hold_out.take(data);
+  if (data.train.window > 0 && data.train.target.tokens() < options.max_length)
+    fail(ErrorKind::data,
+         "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"
+         "  fix: lower data.max_length, or add text",
+         thousands(data.train.target.tokens()), thousands(options.max_length));
+  if (hold) return data;
   const auto remember = [&](std::string_view source, std::string_view target) {
     data.valid_source.emplace_back(source);
     data.valid_target.emplace_back(target);

@@ -18,7 +18,8 @@ struct TrainingData {
 
 /// Reads train and valid. Without valid files, 2 % of the different pairs of train (at least 1, at most 1,000) are held
 /// out: which ones depends on the seed and their text alone, and every copy of them leaves the training. A corpus
-/// of a single different pair holds out none.
+/// of a single different pair holds out none. Of texts that are read on and on, the last 2 % (at most 100,000 tokens)
+/// are held out, from the begin of a line where one begins; ErrorKind::data when less than a window is left.
 TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool);
 
 }  // namespace attune

@@ -45,6 +45,20 @@ void check_model(const Recipe& r, const Checker& c) {
   c.demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
            "model.tie = \"all\" needs one vocabulary for both sides\n"
            "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
+  c.demand(r.task != Task::language || m.shape == ModelShape::decoder,
+           "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
+}
+
+void check_language(const Recipe& r, const Checker& c) {
+  c.demand(r.task == Task::language || !r.data.stream,
+           "data.stream = true: only language models read on from line to line\n  fix: leave data.stream out");
+  if (r.task != Task::language) return;
+  c.demand(r.data.format == DataFormat::lines,
+           "a language model learns from plain text\n  fix: set data.format = \"lines\"");
+  c.demand(r.train.metric == "perplexity" || r.train.metric == "loss",
+           "train.metric = \"{}\" compares texts, and a language model has loss and perplexity\n"
+           "  fix: set train.metric = \"perplexity\"",
+           r.train.metric);
 }
 
 void check_data(const Recipe& r, const Checker& c) {
@@ -76,11 +90,39 @@ void check_recipe(const Recipe& recipe, const std::string& place) {
   const Checker c(place);
   check_data(recipe, c);
   check_model(recipe, c);
+  check_language(recipe, c);
   check_train(recipe.train, c);
 }
 
+Recipe defaults_of(Task task) {
+  Recipe r;
+  r.task = task;
+  if (task != Task::language) return r;
+  r.model.shape = ModelShape::decoder;
+  r.train.label_smoothing = 0;
+  r.train.metric = "perplexity";
+  return r;
+}
+
+namespace {
+
+/// Sets all that the text and `--set` say on top of what a recipe has.
+Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
+  const Fields fields = fields_of(recipe);
+  parse_recipe(toml, place, fields);
+  for (const std::string& s : sets) apply_setting(s, fields);
+  return recipe;
+}
+
+}  // namespace
+
+Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
+  const Recipe first = set_on({}, toml, place, sets);  // to know the task
+  return set_on(defaults_of(first.task), toml, place, sets);
+}
+
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {
-  Recipe recipe = read_settings<Recipe>(path, sets);
+  Recipe recipe = read_recipe(read_recipe_text(path), path, sets);
   check_recipe(recipe, path);
   return recipe;
 }
@@ -96,7 +138,8 @@ void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
 }  // namespace
 
 Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets) {
-  Recipe recipe = read_settings<Recipe>(path);
+  const std::string text = read_recipe_text(path);
+  Recipe recipe = set_on(defaults_of(read_recipe(text, path, sets).task), text, path, {});
   make_absolute(recipe.data, std::filesystem::path(path).parent_path());
   const Fields fields = fields_of(recipe);
   for (const std::string& s : sets) apply_setting(s, fields);

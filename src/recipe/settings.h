@@ -31,11 +31,12 @@ struct DataSettings {
   std::vector<std::string> languages;
   int64_t max_length = 256;
   Overlong overlong = Overlong::skip;
-  bool truncate = false;
+  bool truncate = false, stream = false;
 
   template <class V>
   void fields(V& v) {
-    v("train", train, "training files, relative to the recipe, .gz as they are; translate: source, target");
+    v("train", train,
+      "training files, relative to the recipe, .gz as they are; translate: source, target; language: texts");
     v("valid", valid, "validation files; none: 2 % of the lines, at most 1,000, are held out");
     v("test", test, "test files");
     v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
@@ -47,6 +48,8 @@ struct DataSettings {
     v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));
     v("overlong", overlong, "what to do with longer ones; counted and reported", one_of({"error", "skip", "crop"}));
     v("truncate", truncate, "when files differ in length, use the lines that all have");
+    v("stream", stream,
+      "language: a file is one text, read on and on in windows of max_length; false: a line by itself");
   }
 };
 
@@ -65,7 +68,7 @@ struct ModelOptions {
 
   template <class V>
   void fields(V& v) {
-    v("shape", shape, "which halves there are", one_of({"encoder-decoder", "encoder", "decoder"}));
+    v("shape", shape, "which halves there are; language: decoder", one_of({"encoder-decoder", "encoder", "decoder"}));
     v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
     v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
     v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));
@@ -141,10 +144,11 @@ struct TrainOptions {
       one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential"}));
     v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
     v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));
-    v("label_smoothing", label_smoothing, "share of the target spread over all tokens", from_below(0, 1));
+    v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
     v("validate", validate, "how often to validate");
-    v("metric", metric, "what \"best\" means", one_of({"bleu", "exact", "chrf", "loss", "perplexity", "accuracy"}));
+    v("metric", metric, "what \"best\" means; language: perplexity",
+      one_of({"bleu", "exact", "chrf", "loss", "perplexity", "accuracy"}));
     v("keep", keep, "checkpoints that stay", between(1, 1e6));
     v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
     v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));
@@ -171,6 +175,10 @@ struct Recipe {
   }
 };
 
+/// What a recipe of the task says where it says nothing: the defaults above, but for those that name the task.
+Recipe defaults_of(Task task);
+/// A recipe from its text, with `--set` values on top; not checked as a whole. `place` is what messages call it.
+Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets = {});
 /// Throws ErrorKind::recipe, with `place` before it, when settings that are right by themselves do not go together.
 void check_recipe(const Recipe& recipe, const std::string& place);
 /// Reads a recipe file, puts `--set` values on top and checks the whole.

@@ -25,7 +25,6 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
     w.ctx.tape = &w.tape;
     w.ctx.training = true;
     w.ctx.seed = options.seed;
-    readers_.push_back(std::make_unique<Worker>());
   }
   const Plan plan = rehearse(longest);
   for (const auto& w : workers_) w->arena.adopt(plan);
@@ -39,9 +38,13 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
 
 Plan Learner::rehearse(int64_t longest) {
   const TrainOptions& o = options_;
-  // The cut is by tokens of both sides, to the nearest end of a sentence.
+  // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
+  // all of one length: then no more pieces can be made than there are sentences.
+  const bool two_sides = model_.options().shape == ModelShape::encoder_decoder;
   int64_t pieces = o.shards * o.slices;
-  while (pieces > 1 && 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens) pieces /= 2;
+  while (pieces > 1 && (two_sides ? 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens
+                                  : o.batch_tokens.tokens < pieces * std::max(kLeastShardTokens, longest)))
+    pieces /= 2;
   const int64_t rows = o.batch_tokens.tokens / pieces + longest;
   const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
   Shard s;
@@ -52,7 +55,7 @@ Plan Learner::rehearse(int64_t longest) {
   // With dropout and all: where it is on, a step asks for other memory.
   Worker& w = *workers_.front();
   w.arena.start_rehearsal();
-  run(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)});
+  run_shard(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)});
   return w.arena.finish_rehearsal();
 }
 
@@ -60,23 +63,6 @@ int64_t Learner::overflows() const {
   int64_t sum = 0;
   for (const auto& w : workers_) sum += w->arena.overflows();
   return sum;
-}
-
-double Learner::run(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
-                    const LossOptions& options) {
-  const auto tensor = [](std::span<const int32_t> ids) {
-    return Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())});
-  };
-  w.arena.begin_step();
-  Pass pass{w.ctx, model.parameters(), gradients};
-  const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
-                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row},
-                          tensor(shard.target_out)};
-  double value = 0;
-  const Var loss = model.loss(pass, examples, options);
-  w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });
-  if (w.ctx.tape) w.tape.backward(w.ctx, loss);
-  return value;
 }
 
 UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last) {
@@ -95,7 +81,8 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
     result.source_tokens += batch.source_tokens();
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
-    result.flops += training_flops(model_, &batch.source_segments, batch.target_segments);
+    result.flops +=
+        training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments);
   }
   losses_.assign(pieces, 0);
   const auto step = static_cast<uint64_t>(updates_) * batches.size();
@@ -109,7 +96,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
     w.ctx.step = step + leaf.batch;
     Gradients* gradients = tree_.take();
     for (size_t p = leaf.from; p < leaf.to; ++p)
-      losses_[leaf.first_loss + p - leaf.from] = run(w, model_, pieces_[leaf.batch][p], gradients, loss);
+      losses_[leaf.first_loss + p - leaf.from] = run_shard(w, model_, pieces_[leaf.batch][p], gradients, loss);
     tree_.give(i, gradients);
   });
   const Gradients& gradients = tree_.sum(&pool_);
@@ -138,21 +125,6 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
 bool Learner::weights_finite() const {
   const float* w = model_.parameters().data();
   return std::all_of(w, w + model_.parameters().size(), [](float x) { return std::isfinite(x); });
-}
-
-double Learner::negative_log_likelihood(const Batch& batch) {
-  const FlushDenormals flushed;
-  pieces_.resize(std::max<size_t>(pieces_.size(), 1));
-  std::vector<Shard>& pieces = pieces_[0];
-  cut(batch, options_.shards * options_.slices, pieces);
-  losses_.assign(pieces.size(), 0);
-  parallel_for(&pool_, static_cast<int64_t>(pieces.size()), [&](int64_t i, int worker) {
-    Worker& w = *readers_[static_cast<size_t>(worker)];
-    losses_[static_cast<size_t>(i)] = run(w, model_, pieces[static_cast<size_t>(i)], nullptr, {});
-  });
-  double sum = 0;
-  for (const double l : losses_) sum += l;
-  return sum;
 }
 
 }  // namespace attune

@@ -5,11 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "autograd/tape.h"
-#include "data/batches.h"
-#include "data/shards.h"
-#include "model/transformer.h"
 #include "train/gradient_tree.h"
+#include "train/shard_pass.h"
 
 namespace attune {
 
@@ -40,9 +37,6 @@ class Learner {
   /// One update from `accumulate` batches. `last`: the number of the run's last update, where it is known.
   UpdateResult update(std::span<const Batch* const> batches, int64_t last = 0);
 
-  /// The negative log-likelihood of all target tokens of a batch, without dropout and smoothing.
-  double negative_log_likelihood(const Batch& batch);
-
   /// Whether every weight is a number, after updates that said their loss was.
   bool weights_finite() const;
 
@@ -57,25 +51,17 @@ class Learner {
   int64_t overflows() const;
 
  private:
-  /// A thread's own context.
-  struct Worker {
-    Arena arena;
-    Ctx ctx{arena};
-    Tape tape;
-  };
   /// Pieces whose gradients are one leaf of the tree: they are worked through one after another.
   struct Leaf {
     size_t batch, from, to;  // of pieces_[batch]
     size_t first_loss;
   };
-  static double run(Worker& worker, const Transformer& model, const Shard& shard, Gradients* gradients,
-                    const LossOptions& options);
   Plan rehearse(int64_t longest);
 
   Transformer& model_;
   TrainOptions options_;
   ThreadPool& pool_;
-  std::vector<std::unique_ptr<Worker>> workers_, readers_;  // with a tape, and without
+  std::vector<std::unique_ptr<Worker>> workers_;
   GradientTree tree_;
   Aligned<float> first_, second_;
   MemoryEstimate memory_;

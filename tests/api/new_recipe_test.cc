@@ -228,7 +228,7 @@ TEST_F(NewRecipeTest, TasksAndMixedUpWords) {
        {"a.de", "translate"},
        "'a.en' is a file, and the task comes first\n  fix: attune new translate a.en a.de"},
       {"tarnslate", {"a"}, "unknown task 'tarnslate'. Did you mean 'translate'?"},
-      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate (later: language, classify, tag)"},
+      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language (later: classify, tag)"},
       {"classify", {"a"}, "recipes for 'classify' come in a later version\n  fix: attune new translate SOURCE TARGET"},
   };
   for (const auto& c : cases) EXPECT_EQ(error_of([&] { propose_recipe(c.task, c.files); }), "usage: " + c.says);
@@ -282,6 +282,35 @@ TEST(RecipeSizes, GrowWithTheCorpus) {
     EXPECT_LT(static_cast<double>(r.train.warmup), r.train.stop.count / 3) << pairs;
     last = r;
   }
+}
+
+TEST(RecipeSizes, LanguageModelsGrowWithTheText) {
+  const int64_t plenty = int64_t{1} << 40;
+  const auto sized = [&](int64_t characters, int64_t memory) {
+    CorpusLook look = corpus_of(characters / 100);
+    look.target.characters = characters;
+    look.target.words = characters / 5;
+    look.target.tokens = characters / 4;
+    return choose_language_sizes(look, memory, 2);
+  };
+  EXPECT_EQ(sized(1'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::character);
+  EXPECT_EQ(sized(100'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::bpe);
+  Recipe last = sized(1, plenty).recipe;
+  EXPECT_EQ(last.data.max_length, 1);
+  for (const int64_t characters : {30, 3000, 200'000, 1'000'000, 9'000'000, 90'000'000, 900'000'000}) {
+    Recipe r = sized(characters, plenty).recipe;
+    r.data.train = {"a.txt"};
+    check_recipe(r, "sizes");
+    EXPECT_GE(r.model.d_model, last.model.d_model) << characters;
+    EXPECT_GE(r.data.max_length, last.data.max_length) << characters;
+    EXPECT_GE(r.train.batch_tokens.tokens, 4 * r.data.max_length) << characters;
+    EXPECT_GE(r.train.stop.count, last.train.stop.count) << characters;
+    EXPECT_GE(parameters_of(r), parameters_of(last)) << characters;
+    last = r;
+  }
+  const SizedRecipe small = sized(900'000'000, int64_t{1} << 30);
+  EXPECT_EQ(small.recipe.model.d_model, 256);
+  EXPECT_NE(small.memory_note.find("a model of d_model 512 would suit the text"), std::string::npos);
 }
 
 TEST(RecipeSizes, MemoryLimitsTheModel) {

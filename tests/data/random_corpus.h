@@ -32,6 +32,8 @@ inline void expect_equal(const Batch& a, const Batch& b) {
   EXPECT_EQ(a.source_segments.longest, b.source_segments.longest);
   EXPECT_EQ(a.target_segments.longest, b.target_segments.longest);
   EXPECT_EQ(a.examples, b.examples);
+  EXPECT_EQ(a.streams, b.streams);
+  EXPECT_EQ(a.first, b.first);
   EXPECT_EQ(a.at, b.at);
   EXPECT_EQ(a.next, b.next);
 }

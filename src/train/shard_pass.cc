@@ -1,0 +1,22 @@
+#include "train/shard_pass.h"
+
+namespace attune {
+
+double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
+                 const LossOptions& options) {
+  const auto tensor = [](std::span<const int32_t> ids) {
+    return Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())});
+  };
+  w.arena.begin_step();
+  Pass pass{w.ctx, model.parameters(), gradients};
+  const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
+                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row},
+                          tensor(shard.target_out)};
+  double value = 0;
+  const Var loss = model.loss(pass, examples, options);
+  w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });
+  if (w.ctx.tape) w.tape.backward(w.ctx, loss);
+  return value;
+}
+
+}  // namespace attune
