@@ -17,7 +17,7 @@ _attune() {
     "") words="demo new train compare translate look average tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
-    " look"*) words="--target --layer --head --numbers --width $common" ;;
+    " look"*) words="--target --at --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
     " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word

@@ -41,10 +41,15 @@ struct AttentionLook {
   int layers = 0, heads = 0;         // that there are
 };
 
+/// Who looks at whom: the translation at the source, or either side at itself.
+enum class AttentionSite { cross, encoder, decoder };
+
 struct AttentionChoice {
   std::string target = {};  // the translation to explain; "": the model's own
-  int layer = -1;           // from 0 at the bottom; -1: the last but one, which tells best what belongs to what
-  int head = -1;            // -1: the mean of all
+  AttentionSite at = AttentionSite::cross;
+  int layer = -1;  // from 0 at the bottom; -1: of cross the last but one, which tells best what belongs to what; else
+                   // the last
+  int head = -1;   // -1: the mean of all
 };
 
 /// Never changes once made; safe to share between threads.

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <map>
 
 #include "attune/show.h"
 #include "attune/translator.h"
@@ -33,6 +34,12 @@ std::string as_json(const AttentionLook& look) {
       {{"source", look.columns}, {"target", look.rows}, {"layer", look.layer}, {"head", look.head}, {"weights", rows}});
 }
 
+const char* words_of(AttentionSite at) {
+  return at == AttentionSite::encoder   ? "source at itself, encoder"
+         : at == AttentionSite::decoder ? "target at itself, decoder"
+                                        : "decoder";
+}
+
 void run(const Arguments& a, const Session& session) {
   const Translator translator(a.model, session.thread_count());
   const AttentionLook look = translator.attention(a.text, a.choice);
@@ -41,7 +48,7 @@ void run(const Arguments& a, const Session& session) {
   draw.width = a.width > 0 ? a.width : terminal_columns(STDOUT_FILENO);
   draw.colour = has_colours(STDOUT_FILENO);
   if (!session.quiet)
-    fmt::print(stderr, "decoder layer {} of {}, {}\n", look.layer, look.layers,
+    fmt::print(stderr, "{} layer {} of {}, {}\n", words_of(a.choice.at), look.layer, look.layers,
                look.head < 0 ? fmt::format("the mean of {} heads", look.heads)
                              : fmt::format("head {} of {}", look.head, look.heads));
   print(draw_attention({look.rows, look.columns, look.weights}, draw));
@@ -53,13 +60,21 @@ void add_look(CLI::App& app, Session& session) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = add_command(app, session, "look", "draw what a translation attended to",
                                   "  attune look model 'A dog runs in the park.'\n"
-                                  "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0");
+                                  "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0\n"
+                                  "  attune look model 'A dog runs.' --at encoder");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
   command->add_option("TEXT", a->text, "what is translated")->required();
   command->add_option("--target", a->choice.target, "the translation to explain (default: the model's own)")
       ->type_name("TEXT");
-  command->add_option("--layer", a->choice.layer, "of the decoder, from 0 (default: the last but one)")
+  const std::map<std::string, AttentionSite> sites{
+      {"cross", AttentionSite::cross}, {"encoder", AttentionSite::encoder}, {"decoder", AttentionSite::decoder}};
+  command
+      ->add_option("--at", a->choice.at,
+                   "cross: the translation looks at the text (default); encoder, decoder: each at itself")
+      ->type_name("WHERE")
+      ->transform(CLI::CheckedTransformer(sites));
+  command->add_option("--layer", a->choice.layer, "from 0 (default: of cross the last but one, else the last)")
       ->type_name("L")
       ->check(CLI::Range(0, 1000));
   command->add_option("--head", a->choice.head, "from 0 (default: the mean of all)")

@@ -8,6 +8,27 @@
 namespace attune::test {
 namespace {
 
+TEST(Look, EitherSideLooksAtItself) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  for (const std::string at : {"encoder", "decoder"}) {
+    const auto j = nlohmann::json::parse(
+        run_attune({"look", model, "the cat sees", "--target", "ein hund", "--at", at, "--head", "0", "--json"}).out);
+    const size_t n = j["source"].size();
+    ASSERT_EQ(j["weights"].size(), j["target"].size());
+    EXPECT_EQ(j["target"].size(), n) << at;
+    for (size_t i = 0; i < n; ++i) {
+      double sum = 0;
+      for (size_t k = 0; k < n; ++k) {
+        const double w = j["weights"][i][k].get<double>();
+        sum += w;
+        EXPECT_TRUE(at == "encoder" || k <= i || w == 0) << i << " sees " << k;
+      }
+      EXPECT_NEAR(sum, 1, 1e-4);
+    }
+  }
+}
+
 TEST(Look, DrawsAGivenTranslation) {
   const TempFolder dir;
   const std::string model = make_model(dir);
@@ -36,6 +57,9 @@ TEST(Look, Mistakes) {
   const TempFolder dir;
   const std::string model = make_model(dir);
   EXPECT_NE(run_attune({"look", model, "a", "--layer", "7"}).err.find("there is no layer 7"), std::string::npos);
+  EXPECT_NE(run_attune({"look", model, "a", "--at", "encoder", "--layer", "7"}).err.find("the encoder has layers 0 to"),
+            std::string::npos);
+  EXPECT_EQ(run_attune({"look", model, "a", "--at", "sideways"}).code, 2);
   EXPECT_NE(run_attune({"look", model, " "}).err.find("fix: give a sentence"), std::string::npos);
   EXPECT_EQ(run_attune({"look", dir / "none", "a"}).code, 5);
 }
