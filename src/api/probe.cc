@@ -104,7 +104,7 @@ std::string recipe_of(const Kind& kind, int64_t longest) {
   int64_t budget = 4096;
   while (budget < 16 * room) budget *= 2;
   return fmt::format(R"(# A probe: {}.
-# `attune new probe:{}` writes the data beside it; README.md of recipes/probes/{} tells what to expect.
+# `attune new probe:{}` writes the data beside it; recipes/probes/README.md tells what to expect.
 # `attune info recipe` explains every key.
 task = "translate"
 
@@ -144,7 +144,7 @@ keep = 1
 average = 1
 seed = 1
 )",
-                     kind.sentence, kind.name, kind.name, room, budget, kind.updates);
+                     kind.sentence, kind.name, room, budget, kind.updates);
 }
 
 void save_side(const std::string& path, const std::vector<ProbePair>& pairs, std::string ProbePair::*side) {
