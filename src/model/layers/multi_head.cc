@@ -11,15 +11,21 @@ Init projection(const AttentionSetup& s, int64_t d_model) {
   return Init::xavier(d_model, s.heads * s.dim, 1 / std::sqrt(2.0));
 }
 
-void tap_weights(const Pass& pass, const std::string& name, const AttentionSetup& setup,
-                 const AttentionMechanism& mechanism, const Projected& p) {
-  if (!pass.tap || pass.tap->place != name) return;
+/// Room for the weights of the layer `name`, if it is the one to look at.
+float* tap_of(const Pass& pass, const std::string& name, int64_t heads, int64_t queries, int64_t keys) {
+  if (!pass.tap || pass.tap->place != name) return nullptr;
   AttentionTap& tap = *pass.tap;
-  tap.heads = setup.heads;
-  tap.queries = p.queries->length(0);
-  tap.keys = p.keys->length(0);
-  tap.weights.resize(static_cast<size_t>(tap.heads * tap.queries * tap.keys));
-  if (!mechanism.weights(pass, p, tap.weights.data())) tap.weights.clear();
+  tap.heads = heads;
+  tap.queries = queries;
+  tap.keys = keys;
+  tap.weights.resize(static_cast<size_t>(heads * queries * keys));
+  return tap.weights.data();
+}
+
+void look_at(const Pass& pass, const std::string& name, const AttentionSetup& setup,
+             const AttentionMechanism& mechanism, const Projected& p) {
+  float* to = tap_of(pass, name, setup.heads, p.queries->length(0), p.keys->length(0));
+  if (to && !mechanism.weights(pass, p, to)) pass.tap->weights.clear();
 }
 
 std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup& s, const LayerParts& parts) {
@@ -60,7 +66,11 @@ Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowP
   return position->turn(pass, to, queries, keys);
 }
 
-void SelfAttention::look(const Pass& pass, const Projected& p) const { tap_weights(pass, name, setup, *mechanism, p); }
+void SelfAttention::look(const Pass& pass, const Projected& p) const { look_at(pass, name, setup, *mechanism, p); }
+
+float* SelfAttention::tapped(const Pass& pass, int64_t queries, int64_t keys) const {
+  return tap_of(pass, name, setup.heads, queries, keys);
+}
 
 Var AttentionMechanism::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                                Carried&) const {
@@ -86,7 +96,7 @@ CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, std:
 Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& queries, const Var& memory,
                                const Segments& sources) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, &queries, &sources};
-  tap_weights(pass, name, setup, *mechanism, p);
+  look_at(pass, name, setup, *mechanism, p);
   return output(pass, mechanism->mix(pass, p));
 }
 
