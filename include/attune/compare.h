@@ -56,7 +56,7 @@ struct VariantFigures {
   std::optional<double> loss = {};  // per target token of the validation set, without smoothing
   std::vector<std::pair<std::string, double>> valid = {}, test = {};  // {"bleu", 38.2}; none where there is no such set
   double train_tokens_per_s = 0, ms_per_update = 0;                   // medians of the run's own log
-  double decode_tokens_per_s = 0;  // greedy, the first lines of the validation set, all threads
+  double decode_tokens_per_s = 0;  // greedy, all threads: lines of the validation set; texts from their begin
   int64_t decode_lines = 0;
   int64_t memory = 0;    // bytes that weights, moments, gradients and activations take at most: counted
   int64_t resident = 0;  // bytes of the whole process, its corpora too, at most while it trained: measured

@@ -9,6 +9,8 @@
 #include <utility>
 #include <vector>
 
+#include "attune/look.h"
+
 namespace attune {
 
 struct TranslateOptions {
@@ -32,26 +34,6 @@ struct Translation {
   std::vector<Translation> others;  // with n_best > 1: the second best, the third ...
 };
 
-/// What the pieces of a translation attended to in the line.
-struct AttentionLook {
-  std::vector<std::string> rows;     // pieces of the translation, the end mark included
-  std::vector<std::string> columns;  // pieces of the line, the end mark included
-  std::vector<float> weights;        // [rows, columns]: what was looked at when a piece was said
-  int layer = 0, head = -1;          // head -1: the mean of all
-  int layers = 0, heads = 0;         // that there are
-};
-
-/// Who looks at whom: the translation at the source, or either side at itself.
-enum class AttentionSite { cross, encoder, decoder };
-
-struct AttentionChoice {
-  std::string target = {};  // the translation to explain; "": the model's own
-  AttentionSite at = AttentionSite::cross;
-  int layer = -1;  // from 0 at the bottom; -1: of cross the last but one, which tells best what belongs to what; else
-                   // the last
-  int head = -1;   // -1: the mean of all
-};
-
 /// Never changes once made; safe to share between threads.
 class Translator {
  public:
@@ -66,6 +48,7 @@ class Translator {
   std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {}) const;
   Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
 
+  /// What a translation of the line attends to.
   AttentionLook attention(const std::string& line, const AttentionChoice& choice = {}) const;
 
   /// What the two sides are called: {"en", "de"}.

@@ -19,6 +19,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kDecodeLines = 100;  // of the validation set
+constexpr int64_t kDecodeTexts = 16;  // that a language model says side by side
 constexpr size_t kMostCells = 64;     // of a picture, on a side
 
 double median(std::vector<double> values) {
@@ -83,41 +84,102 @@ std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::
   return pieces;
 }
 
+/// Both sides of a pair to look at: a sentence of the validation set, or where there is no source, how it begins.
+SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
+  SentencePair pair;
+  if (data.valid.one_sided()) {
+    const auto ids = data.valid.target[0];
+    const int64_t most = std::min<int64_t>(kMostCells, data.train.longest()) - 1;
+    pair.target.assign(ids.begin(), ids.begin() + std::min<int64_t>(std::ssize(ids), most));
+  } else {
+    const size_t chosen = telling_sentence(data);
+    pair.source = m.tokenizers.source->encode(data.valid_source[chosen]);
+    pair.target = m.tokenizers.target->encode(data.valid_target[chosen]);
+    pair.source.resize(std::min(pair.source.size(), static_cast<size_t>(m.model->longest_source() - 1)));
+    pair.source.push_back(text::kEnd);
+  }
+  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(m.model->longest_target() - 1)));
+  pair.target.push_back(text::kEnd);
+  return pair;
+}
+
 std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
   std::vector<VariantPicture> pictures;
-  if (data.valid_source.empty()) return pictures;
-  const size_t chosen = telling_sentence(data);
-  SentencePair pair{m.tokenizers.source->encode(data.valid_source[chosen]),
-                    m.tokenizers.target->encode(data.valid_target[chosen])};
-  pair.source.resize(std::min(pair.source.size(), static_cast<size_t>(m.model->longest_source() - 1)));
-  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(m.model->longest_target() - 1)));
-  pair.source.push_back(text::kEnd);
-  pair.target.push_back(text::kEnd);
-  const auto source = pieces_of(*m.tokenizers.source, pair.source),
-             target = pieces_of(*m.tokenizers.target, pair.target);
-  const struct {
+  if (data.valid.target.count() == 0) return pictures;
+  const SentencePair pair = telling_pair(m, data);
+  const auto target = pieces_of(*m.tokenizers.target, pair.target);
+  auto read = target;  // what the decoder reads while it says the target
+  std::rotate(read.rbegin(), read.rbegin() + 1, read.rend());
+  read[0] = m.tokenizers.target->piece(text::kBegin);
+  struct Tap {
     std::string place, words;
-    const std::vector<std::string>& rows;
-  } taps[] = {{fmt::format("encoder.{}.self", m.recipe.model.encoder_layers - 1), "encoder to itself", source},
-              {fmt::format("decoder.{}.cross", m.recipe.model.decoder_layers - 1), "decoder to encoder", target}};
+    std::vector<std::string> rows, columns;
+  };
+  std::vector<Tap> taps;
+  const std::string last = fmt::format("decoder.{}.", m.recipe.model.decoder_layers - 1);
+  if (pair.source.empty()) {
+    taps.push_back({last + "self", "decoder to itself", read, read});
+  } else {
+    const auto source = pieces_of(*m.tokenizers.source, pair.source);
+    taps.push_back(
+        {fmt::format("encoder.{}.self", m.recipe.model.encoder_layers - 1), "encoder to itself", source, source});
+    taps.push_back({last + "cross", "decoder to encoder", target, source});
+  }
   Arena arena;
-  for (const auto& [place, words, rows] : taps) {
+  for (const auto& [place, words, rows, columns] : taps) {
     const std::vector<float> weights = attention_weights(*m.model, pair, place, arena);
-    const size_t each = rows.size() * source.size(), heads = weights.size() / each;
+    const size_t each = rows.size() * columns.size(), heads = weights.size() / each;
     if (heads == 0) continue;
     size_t best = 0;
     for (size_t h = 1; h < heads; ++h)
-      if (sharpness(&weights[h * each], rows.size(), source.size()) >
-          sharpness(&weights[best * each], rows.size(), source.size()))
+      if (sharpness(&weights[h * each], rows.size(), columns.size()) >
+          sharpness(&weights[best * each], rows.size(), columns.size()))
         best = h;
     const float* head = &weights[best * each];
     pictures.push_back({fmt::format("{}, last layer, head {} of {}", words, best + 1, heads),
-                        pooled({rows, source, {head, head + each}}, kMostCells)});
+                        pooled({rows, columns, {head, head + each}}, kMostCells)});
   }
   return pictures;
 }
 
 // --- the parts -------------------------------------------------------------------------------------------------------
+
+/// Calls f until it was timed five times or two seconds are over: the median of its seconds.
+template <class F>
+double median_seconds(F f) {
+  std::vector<double> times;
+  const Stopwatch all;
+  do {
+    const Stopwatch watch;
+    f();
+    times.push_back(watch.seconds());
+  } while (times.size() < 5 && all.seconds() < 2);
+  return median(times);
+}
+
+/// A language model says what it finds likeliest, texts side by side from their beginning to its longest window.
+void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& pool, VariantFigures& f) {
+  const int64_t steps = std::min(data.train.longest(), m.model->longest_target());
+  const Segments none;
+  Arena arena;
+  const auto say = [&] {
+    Ctx ctx(arena);
+    ctx.pool = &pool;
+    Pass pass{ctx, m.model->parameters()};
+    std::vector<int32_t> words(kDecodeTexts, text::kBegin);
+    DecoderState state = m.model->start(pass, {}, none, std::vector<int32_t>(kDecodeTexts, 0), steps);
+    for (int64_t i = 0; i < steps; ++i) {
+      const Var scores = m.model->logits(pass, m.model->step(pass, state, words));
+      for (int64_t r = 0; r < kDecodeTexts; ++r) {
+        const float* row = scores.value().row<float>(r);
+        words[static_cast<size_t>(r)] = static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row);
+      }
+    }
+  };
+  say();
+  f.decode_lines = kDecodeTexts;
+  f.decode_tokens_per_s = static_cast<double>(kDecodeTexts * steps) / median_seconds(say);
+}
 
 /// Quality, sizes, work and pictures: what the model itself tells. Gives back the lines to time decoding with.
 std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
@@ -138,6 +200,7 @@ std::vector<std::string> judge(const std::string& folder, int threads, VariantFi
   f.work = count_work(*m.model);
   f.growth = growth_of(f.work);
   f.pictures = pictures_of(m, data);
+  if (data.train.one_sided()) time_language(m, data, pool, f);
   tested = !m.recipe.data.test.empty();
   std::vector<std::string> lines = data.valid_source;
   lines.resize(std::min(lines.size(), kDecodeLines));
@@ -150,15 +213,8 @@ void time_decoding(const std::string& folder, int threads, const std::vector<std
   const TranslateOptions greedy{.beam = 1};
   int64_t tokens = 0;
   for (const Translation& t : translator.translate(lines, greedy)) tokens += std::ssize(t.tokens) + 1;  // the end mark
-  std::vector<double> times;
-  const Stopwatch all;
-  do {
-    const Stopwatch watch;
-    translator.translate(lines, greedy);
-    times.push_back(watch.seconds());
-  } while (times.size() < 5 && all.seconds() < 2);
   f.decode_lines = std::ssize(lines);
-  f.decode_tokens_per_s = static_cast<double>(tokens) / median(times);
+  f.decode_tokens_per_s = static_cast<double>(tokens) / median_seconds([&] { translator.translate(lines, greedy); });
 }
 
 }  // namespace

@@ -115,8 +115,13 @@ std::string mechanisms_reference() {
       if (s.normalizer == normalizer) out += described(s);
   }
   out += kPositions;
+  const auto anchor = [](const std::string& name) {  // of the second heading of that name
+    for (const Mechanism& m : mechanisms())
+      if (m.name == name) return name + "-1";
+    return name;
+  };
   for (const Position& p : positions())
-    out += "| [" + p.name + "](#" + p.name + ") | " + (p.relative.empty() ? "nothing" : p.relative) + " | " +
+    out += "| [" + p.name + "](#" + anchor(p.name) + ") | " + (p.relative.empty() ? "nothing" : p.relative) + " | " +
            markdown_cell(p.sentence) + " |\n";
   for (const Position& p : positions()) out += described(p) + options_table(p.options);
   return out;

@@ -125,6 +125,18 @@ Progress progress_of(const State& s) {
   return p;
 }
 
+/// What an update reads beside the weights: moments, and what layers remember of the texts.
+StoredTensors optimizer_tensors(Learner& learner) {
+  StoredTensors all = moments_of(learner.model().parameters(), learner.first_moment(), learner.second_moment());
+  StreamMemory& memory = learner.streams();
+  for (int i = 0; i < std::ssize(memory.slots()); ++i) {
+    const auto& [name, rows, width] = memory.slots()[static_cast<size_t>(i)];
+    all.push_back({name, Stored::f32, {memory.streams(), rows, width}, memory.rows(i)});
+    all.push_back({name + ".count", Stored::i32, {memory.streams()}, memory.counts(i)});
+  }
+  return all;
+}
+
 /// "training-validation", or "training" alone where validation is held out of it.
 const char* changed_side(const std::string& before, const std::string& now) {
   const bool train = before.substr(0, before.find('-')) != now.substr(0, now.find('-'));
@@ -148,8 +160,8 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
          changed_side(state.text("content_hash"), content_hash), dir_);
   set_aside_after(dir_, from.step);
   Parameters& parameters = learner.model().parameters();
-  load_tensors(from.path + "/" + kOptimizerName,
-               moments_of(parameters, learner.first_moment(), learner.second_moment()));
+  learner.streams().begin(state.has("streams") ? state.whole("streams") : 0, true);
+  load_tensors(from.path + "/" + kOptimizerName, optimizer_tensors(learner));
   load_parameters(from.path + "/" + kModelName, parameters, pool);
   const Progress progress = progress_of(state);
   learner.set_updates(progress.updates);
@@ -180,8 +192,9 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
     return std::none_of(kept.begin(), kept.end(), [&](const Milestone& k) { return k.update == m.update; });
   });
   ModelContents c = contents(learner, progress, tokenizers);
-  c.optimizer = moments_of(learner.model().parameters(), learner.first_moment(), learner.second_moment());
+  c.optimizer = optimizer_tensors(learner);
   c.trainer = state_of(progress, milestones_, content_hash);
+  if (learner.streams().in_use()) c.trainer->set("streams", learner.streams().streams());
   save_checkpoint(dir_, progress.updates, c);
   std::set<int64_t> spared;
   for (const Milestone& m : milestones_) spared.insert(m.update);

@@ -2,6 +2,7 @@
 
 #include <numbers>
 
+#include "api/look.h"
 #include "api/model_files.h"
 #include "attune/version.h"
 #include "base/clock.h"
@@ -14,11 +15,6 @@
 namespace attune {
 
 namespace {
-
-/// As far as its recipe can be read: what is wrong with a model is told by those who open it.
-bool is_language_model(const std::string& model) try {
-  return load_recipe(model + "/" + kRecipeName).task == Task::language;
-} catch (const Error&) { return false; }
 
 Recipe recipe_with_test(const std::string& model, const std::vector<std::string>& sets) {
   Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName, sets);

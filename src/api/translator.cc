@@ -4,6 +4,7 @@
 #include <mutex>
 #include <numeric>
 
+#include "api/look.h"
 #include "api/model_files.h"
 #include "api/word_alignment.h"
 #include "base/error.h"
@@ -205,50 +206,24 @@ Translation Translator::translate(const std::string& line, const TranslateOption
 
 AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {
   const Transformer& model = body_->model();
-  AttentionLook p;
-  const bool of_encoder = choice.at == AttentionSite::encoder, cross = choice.at == AttentionSite::cross;
-  const std::string stack = of_encoder ? "encoder" : "decoder";
-  p.layers = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
-  p.layer = choice.layer >= 0 ? choice.layer : cross ? static_cast<int>(alignment_layer(model)) : p.layers - 1;
-  p.head = std::max(choice.head, -1);
-  if (p.layer >= p.layers)
-    fail(ErrorKind::usage, "there is no layer {}: the {} has layers 0 to {}", p.layer, stack, p.layers - 1);
+  const LookedAt at(model, choice);
   SentencePair pair{body_->read(line).ids, {}};
   if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
-  if (choice.target.empty()) {
-    const Segments one = Segments::single(std::ssize(pair.source));
-    body_->with_arena([&](Arena& arena) {
+  AttentionLook look;
+  body_->with_arena([&](Arena& arena) {
+    if (choice.target.empty()) {
+      const Segments one = Segments::single(std::ssize(pair.source));
       pair.target = search(model, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one},
                            search_options({}), &body_->pool, arena)[0][0]
                         .ids;
-    });
-  } else {
-    pair.target = body_->target_tokenizer().encode(choice.target);
-  }
-  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(model.longest_target() - 1)));
-  pair.target.push_back(text::kEnd);
-  const std::string place = fmt::format("{}.{}.{}", stack, p.layer, cross ? "cross" : "self");
-  body_->with_arena([&](Arena& arena) { p.weights = attention_weights(model, pair, place, arena); });
-  if (p.weights.empty())
-    fail(ErrorKind::usage,
-         "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack, p.layer);
-  const auto pieces = [](const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-    std::vector<std::string> all;
-    for (const int32_t id : ids) all.push_back(tokenizer.piece(id));
-    return all;
-  };
-  std::vector<int32_t> said{text::kBegin};  // what the decoder reads while it says the target
-  said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
-  p.rows = of_encoder ? pieces(body_->source_tokenizer(), pair.source) : pieces(body_->target_tokenizer(), pair.target);
-  p.columns = choice.at == AttentionSite::decoder ? pieces(body_->target_tokenizer(), said)
-                                                  : pieces(body_->source_tokenizer(), pair.source);
-  const int64_t each = std::ssize(p.rows) * std::ssize(p.columns);
-  p.heads = static_cast<int>(std::ssize(p.weights) / each);
-  if (p.head >= p.heads) fail(ErrorKind::usage, "there is no head {}: there are heads 0 to {}", p.head, p.heads - 1);
-  p.weights = p.head < 0
-                  ? mean_of_heads(p.weights, p.heads)
-                  : std::vector<float>(p.weights.begin() + p.head * each, p.weights.begin() + (p.head + 1) * each);
-  return p;
+    } else {
+      pair.target = body_->target_tokenizer().encode(choice.target);
+    }
+    pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(model.longest_target() - 1)));
+    pair.target.push_back(text::kEnd);
+    look = at(body_->opened, pair, arena);
+  });
+  return look;
 }
 
 std::pair<std::string, std::string> Translator::languages() const {

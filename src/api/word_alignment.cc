@@ -42,7 +42,9 @@ std::vector<float> attention_weights(const Transformer& model, const SentencePai
   std::vector<int32_t> said{text::kBegin};
   said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
   const Segments sources = Segments::single(std::ssize(pair.source)), targets = Segments::single(std::ssize(said));
-  const Var encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
+  Var encoded;
+  if (model.options().shape == ModelShape::encoder_decoder)
+    encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
   model.decode(pass, {Tensor(said.data(), Shape{std::ssize(said)}), &targets}, encoded, &sources);
   return std::move(tap.weights);
 }

@@ -45,9 +45,7 @@ Grad cleared(Ctx& ctx, const Grad& g) {
 kernels::AttentionBackward way_back(const Attention& a, const Var& y, const Var& log_sum, const Tensor& dy) {
   kernels::AttentionBackward b;
   b.shape = shape_of(a);
-  b.q = rows_of(a.q.value(), a.q_column);
-  b.k = rows_of(a.k.value(), a.k_column);
-  b.v = rows_of(a.v.value(), a.v_column);
+  give_qkv(a, b);
   b.out = rows_of(y.value(), 0);
   b.dout = rows_of(dy, 0);
   b.log_sum = log_sum.value().as<float>();
@@ -73,11 +71,7 @@ Var attention(Ctx& ctx, const Attention& given) {
   }
   if (y.needs_grad())
     ctx.tape->push(y, [a, y, log_sum](Ctx& ctx) {
-      Part dq, dk, dv;
-      PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
-                     {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
-                     {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
-      place_parts(ctx, parts);
+      const QkvGradients d = place_qkv(ctx, a, a.dim);
       std::array<Grad, 2> tables;
       for (size_t i = 0; i < tables.size(); ++i) tables[i] = cleared(ctx, ctx.grad(a.tables[i]));
       const Tensor dy = ctx.grad_of(y.sink());
@@ -85,12 +79,7 @@ Var attention(Ctx& ctx, const Attention& given) {
       ctx.run([&] {
         kernels::AttentionBackward b = way_back(a, y, log_sum, dy);
         for (size_t i = 0; i < tables.size(); ++i) b.shape.tables.gradients[i] = tables[i].tensor;
-        b.dq = dq.rows;
-        b.dk = dk.rows;
-        b.dv = dv.rows;
-        b.add_dq = dq.add;
-        b.add_dk = dk.add;
-        b.add_dv = dv.add;
+        d.give(b);
         b.scratch = scratch.as<void>();
         kernels::attention_backward(b, ctx.pool);
       });
@@ -135,30 +124,18 @@ Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head)
 
 Var attention_reference(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
-  std::vector<Var> segments;
-  for (int64_t s = 0; s < a.queries->count(); ++s) {
-    const auto rows = [&](const Var& x, const Segments& of) { return slice_rows(ctx, x, of.begin(s), of.length(s)); };
-    const Var q = rows(a.q, *a.queries), k = rows(a.k, *a.keys), v = rows(a.v, *a.keys);
-    std::vector<Var> heads;
-    for (int64_t h = 0; h < a.heads; ++h) {
-      const int64_t shared = h / (a.heads / a.heads_kv);
-      const Var qh = slice_columns(ctx, q, a.q_column + h * a.dim, a.dim);
-      const Var kh = slice_columns(ctx, k, a.k_column + shared * a.dim, a.dim);
-      const Var vh = slice_columns(ctx, v, a.v_column + shared * a.dim, a.dim);
-      const ReferencePlace place{h, q.rows(), k.rows(), a.scale, a.tables};
-      const bool hooked = a.hook && q.rows() > 0 && k.rows() > 0;
-      Var scores = scale(ctx, matmul(ctx, qh, kh, {.right = true}), static_cast<double>(a.scale));
-      if (hooked) scores = add(ctx, scores, a.hook->scores_reference(ctx, qh, place));
-      Var weights = softmax(ctx, add(ctx, scores, reference::mask_scores(ctx, a, s)));
-      if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, s, h));
-      Var out = matmul(ctx, weights, vh);
-      if (hooked)
-        if (const Var more = a.hook->values_reference(ctx, weights, place)) out = add(ctx, out, more);
-      heads.push_back(out);
-    }
-    segments.push_back(concatenate_columns(ctx, heads));
-  }
-  return concatenate_rows(ctx, segments);
+  return reference::head_by_head(ctx, a, a.dim, [&](const reference::OneHead& one) {
+    const ReferencePlace place{one.head, one.q.rows(), one.k.rows(), a.scale, a.tables};
+    const bool hooked = a.hook && one.q.rows() > 0 && one.k.rows() > 0;
+    Var scores = scale(ctx, matmul(ctx, one.q, one.k, {.right = true}), static_cast<double>(a.scale));
+    if (hooked) scores = add(ctx, scores, a.hook->scores_reference(ctx, one.q, place));
+    Var weights = softmax(ctx, add(ctx, scores, reference::mask_scores(ctx, a, one.segment)));
+    if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, one.segment, one.head));
+    Var out = matmul(ctx, weights, one.v);
+    if (hooked)
+      if (const Var more = a.hook->values_reference(ctx, weights, place)) out = add(ctx, out, more);
+    return out;
+  });
 }
 
 namespace {
@@ -230,30 +207,22 @@ Var joint_attention(Ctx& ctx, const Attention& first, const Attention& second) {
   if (y.needs_grad())
     ctx.tape->push(y, [a, b, y, log_sum, bytes = scratch_of(true)](Ctx& ctx) {
       const Tensor dy = ctx.grad_of(y.sink());
-      Part dq, dk, dv, dk_b, dv_b;
-      PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
-                     {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
-                     {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
-      PartOf parts_b[]{{&b.k.sink(), b.k_column, b.heads_kv * b.dim, &dk_b},
-                       {&b.v.sink(), b.v_column, b.heads_kv * b.dim, &dv_b}};
-      place_parts(ctx, parts);
+      const QkvGradients d = place_qkv(ctx, a, a.dim);
+      QkvGradients d_b{{d.q.rows, true}, {}, {}};
+      PartOf parts_b[]{{&b.k.sink(), b.k_column, b.heads_kv * b.dim, &d_b.k},
+                       {&b.v.sink(), b.v_column, b.heads_kv * b.dim, &d_b.v}};
       place_parts(ctx, parts_b);
       const Scratch scratch(ctx.arena, bytes);
       ctx.run([&] {
-        const auto back = [&](const Attention& x, const Part& to_q, const Part& to_k, const Part& to_v) {
+        const auto back = [&](const Attention& x, const QkvGradients& to) {
           kernels::AttentionBackward g = way_back(x, y, log_sum, dy);
           g.part = true;
-          g.dq = to_q.rows;
-          g.dk = to_k.rows;
-          g.dv = to_v.rows;
-          g.add_dq = to_q.add;
-          g.add_dk = to_k.add;
-          g.add_dv = to_v.add;
+          to.give(g);
           g.scratch = scratch.as<void>();
           kernels::attention_backward(g, ctx.pool);
         };
-        back(a, dq, dk, dv);
-        back(b, {dq.rows, true}, dk_b, dv_b);
+        back(a, d);
+        back(b, d_b);
       });
     });
   return y;

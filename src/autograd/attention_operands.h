@@ -54,4 +54,37 @@ struct PartOf {
 /// the parts cover all of it, each column once; else it is cleared first and all add.
 void place_parts(Ctx& ctx, std::span<PartOf> all);
 
+/// The gradients of an operation's queries, keys and values.
+struct QkvGradients {
+  Part q, k, v;
+
+  /// Into the fields of a kernel's arguments.
+  template <class Backward>
+  void give(Backward& b) const {
+    b.dq = q.rows;
+    b.dk = k.rows;
+    b.dv = v.rows;
+    b.add_dq = q.add;
+    b.add_dk = k.add;
+    b.add_dv = v.add;
+  }
+};
+template <class Op>
+QkvGradients place_qkv(Ctx& ctx, const Op& a, int64_t value_dim) {
+  QkvGradients d;
+  PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &d.q},
+                 {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &d.k},
+                 {&a.v.sink(), a.v_column, a.heads_kv * value_dim, &d.v}};
+  place_parts(ctx, parts);
+  return d;
+}
+
+/// Queries, keys and values into the fields of a kernel's arguments.
+template <class Op, class Kernel>
+void give_qkv(const Op& a, Kernel& to) {
+  to.q = rows_of(a.q.value(), a.q_column);
+  to.k = rows_of(a.k.value(), a.k_column);
+  to.v = rows_of(a.v.value(), a.v_column);
+}
+
 }  // namespace attune

@@ -5,6 +5,7 @@
 #include "autograd/activation.h"
 #include "autograd/arrange.h"
 #include "autograd/attention_operands.h"
+#include "autograd/attention_reference.h"
 #include "autograd/elementwise.h"
 #include "autograd/matmul.h"
 #include "autograd/reduce.h"
@@ -38,28 +39,17 @@ struct Kept {
 };
 
 void Kept::operator()(Ctx& ctx) const {
-  Part dq, dk, dv;
-  PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
-                 {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
-                 {&a.v.sink(), a.v_column, a.heads_kv * a.value_dim, &dv}};
-  place_parts(ctx, parts);
+  const QkvGradients d = place_qkv(ctx, a, a.value_dim);
   const Tensor dy = ctx.grad_of(y);
   Scratch scratch(ctx.arena, kernels::linear_scratch(shape, workers_of(ctx.pool), true));
   ctx.run([&] {
     kernels::LinearBackward b;
     b.shape = shape;
-    b.q = rows_of(a.q.value(), a.q_column);
-    b.k = rows_of(a.k.value(), a.k_column);
-    b.v = rows_of(a.v.value(), a.v_column);
+    give_qkv(a, b);
     if (out) b.out = rows_of(out.value(), 0);
     b.dout = rows_of(dy, 0);
     b.inverse = inverse.value().as<float>();
-    b.dq = dq.rows;
-    b.dk = dk.rows;
-    b.dv = dv.rows;
-    b.add_dq = dq.add;
-    b.add_dk = dk.add;
-    b.add_dv = dv.add;
+    d.give(b);
     b.scratch = scratch.as<void>();
     kernels::linear_backward(b, ctx.pool);
   });
@@ -130,20 +120,8 @@ Var read_all_keys(Ctx& ctx, const LinearAttention& a, const Var& q, const Var& k
 
 Var linear_attention_reference(Ctx& ctx, const LinearAttention& given) {
   const LinearAttention a = checked(given);
-  std::vector<Var> segments;
-  for (int64_t s = 0; s < a.queries->count(); ++s) {
-    const auto rows = [&](const Var& x, const Segments& of) { return slice_rows(ctx, x, of.begin(s), of.length(s)); };
-    const Var q = rows(a.q, *a.queries), k = rows(a.k, *a.keys), v = rows(a.v, *a.keys);
-    std::vector<Var> heads;
-    for (int64_t h = 0; h < a.heads; ++h) {
-      const int64_t shared = h / (a.heads / a.heads_kv);
-      heads.push_back(read_all_keys(ctx, a, slice_columns(ctx, q, a.q_column + h * a.dim, a.dim),
-                                    slice_columns(ctx, k, a.k_column + shared * a.dim, a.dim),
-                                    slice_columns(ctx, v, a.v_column + shared * a.value_dim, a.value_dim)));
-    }
-    segments.push_back(concatenate_columns(ctx, heads));
-  }
-  return concatenate_rows(ctx, segments);
+  return reference::head_by_head(
+      ctx, a, a.value_dim, [&](const reference::OneHead& one) { return read_all_keys(ctx, a, one.q, one.k, one.v); });
 }
 
 }  // namespace attune

@@ -53,11 +53,7 @@ kernels::ScoreShape shape_of(const ScoreAttention& a) {
 }
 
 void backward(Ctx& ctx, const ScoreAttention& a, const Sink& y) {
-  Part dq, dk, dv;
-  PartOf parts[]{{&a.q.sink(), a.q_column, a.heads * a.dim, &dq},
-                 {&a.k.sink(), a.k_column, a.heads_kv * a.dim, &dk},
-                 {&a.v.sink(), a.v_column, a.heads_kv * a.dim, &dv}};
-  place_parts(ctx, parts);
+  const QkvGradients d = place_qkv(ctx, a, a.dim);
   const Grad vector = ctx.grad(a.vector), bias = ctx.grad(a.bias);
   const Tensor dy = ctx.grad_of(y);
   const kernels::ScoreShape shape = shape_of(a);
@@ -65,16 +61,9 @@ void backward(Ctx& ctx, const ScoreAttention& a, const Sink& y) {
   ctx.run([&] {
     kernels::ScoreBackward b;
     b.shape = shape;
-    b.q = rows_of(a.q.value(), a.q_column);
-    b.k = rows_of(a.k.value(), a.k_column);
-    b.v = rows_of(a.v.value(), a.v_column);
+    give_qkv(a, b);
     b.dout = rows_of(dy, 0);
-    b.dq = dq.rows;
-    b.dk = dk.rows;
-    b.dv = dv.rows;
-    b.add_dq = dq.add;
-    b.add_dk = dk.add;
-    b.add_dv = dv.add;
+    d.give(b);
     b.dvector = vector.tensor.as<float>();
     b.add_dvector = vector.add;
     b.dbias = bias.tensor.as<float>();
@@ -194,28 +183,16 @@ Var sparsemax(Ctx& ctx, const Var& z, const Var& mask) {
 
 Var score_attention_reference(Ctx& ctx, const ScoreAttention& given) {
   const ScoreAttention a = checked(given);
-  std::vector<Var> segments;
-  for (int64_t s = 0; s < a.queries->count(); ++s) {
-    const auto rows = [&](const Var& x, const Segments& of) { return slice_rows(ctx, x, of.begin(s), of.length(s)); };
-    const Var q = rows(a.q, *a.queries), k = rows(a.k, *a.keys), v = rows(a.v, *a.keys);
-    const Var mask = reference::mask_scores(ctx, a, s);
-    std::vector<Var> heads;
-    for (int64_t h = 0; h < a.heads; ++h) {
-      const int64_t shared = h / (a.heads / a.heads_kv);
-      const Var qh = slice_columns(ctx, q, a.q_column + h * a.dim, a.dim);
-      const Var kh = slice_columns(ctx, k, a.k_column + shared * a.dim, a.dim);
-      const Var vh = slice_columns(ctx, v, a.v_column + shared * a.dim, a.dim);
-      const Var raw =
-          a.score == ScoreKind::additive ? additive_scores(ctx, a, qh, kh, h) : product_scores(ctx, a, qh, kh);
-      const Var scores = scale(ctx, raw, static_cast<double>(a.scale));
-      Var weights =
-          a.normaliser.kind == NormaliserKind::sparsemax ? sparsemax(ctx, scores, mask) : soften(ctx, a, scores, mask);
-      if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, s, h));
-      heads.push_back(matmul(ctx, weights, vh));
-    }
-    segments.push_back(concatenate_columns(ctx, heads));
-  }
-  return concatenate_rows(ctx, segments);
+  return reference::head_by_head(ctx, a, a.dim, [&](const reference::OneHead& one) {
+    const Var mask = reference::mask_scores(ctx, a, one.segment);
+    const Var raw = a.score == ScoreKind::additive ? additive_scores(ctx, a, one.q, one.k, one.head)
+                                                   : product_scores(ctx, a, one.q, one.k);
+    const Var scores = scale(ctx, raw, static_cast<double>(a.scale));
+    Var weights =
+        a.normaliser.kind == NormaliserKind::sparsemax ? sparsemax(ctx, scores, mask) : soften(ctx, a, scores, mask);
+    if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, one.segment, one.head));
+    return matmul(ctx, weights, one.v);
+  });
 }
 
 }  // namespace attune

@@ -5,8 +5,8 @@
 #include <CLI/CLI.hpp>
 #include <map>
 
+#include "attune/look.h"
 #include "attune/show.h"
-#include "attune/translator.h"
 #include "cli/output.h"
 #include "cli/session.h"
 #include "cli/terminal.h"
@@ -36,19 +36,18 @@ std::string as_json(const AttentionLook& look) {
 
 const char* words_of(AttentionSite at) {
   return at == AttentionSite::encoder   ? "source at itself, encoder"
-         : at == AttentionSite::decoder ? "target at itself, decoder"
+         : at == AttentionSite::decoder ? "text at itself, decoder"
                                         : "decoder";
 }
 
 void run(const Arguments& a, const Session& session) {
-  const Translator translator(a.model, session.thread_count());
-  const AttentionLook look = translator.attention(a.text, a.choice);
+  const AttentionLook look = look_at(a.model, a.text, a.choice, session.thread_count());
   if (session.json) return print(as_json(look) + "\n");
   DrawOptions draw = a.draw;
   draw.width = a.width > 0 ? a.width : terminal_columns(STDOUT_FILENO);
   draw.colour = has_colours(STDOUT_FILENO);
   if (!session.quiet)
-    fmt::print(stderr, "{} layer {} of {}, {}\n", words_of(a.choice.at), look.layer, look.layers,
+    fmt::print(stderr, "{} layer {} of {}, {}\n", words_of(look.at), look.layer, look.layers,
                look.head < 0 ? fmt::format("the mean of {} heads", look.heads)
                              : fmt::format("head {} of {}", look.head, look.heads));
   print(draw_attention({look.rows, look.columns, look.weights}, draw));
@@ -58,13 +57,14 @@ void run(const Arguments& a, const Session& session) {
 
 void add_look(CLI::App& app, Session& session) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, session, "look", "draw what a translation attended to",
+  CLI::App* command = add_command(app, session, "look", "draw what a model attended to",
                                   "  attune look model 'A dog runs in the park.'\n"
                                   "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0\n"
-                                  "  attune look model 'A dog runs.' --at encoder");
+                                  "  attune look model 'A dog runs.' --at encoder\n"
+                                  "  attune look language-model 'To be, or not to be'");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
-  command->add_option("TEXT", a->text, "what is translated")->required();
+  command->add_option("TEXT", a->text, "what is translated, or read")->required();
   command->add_option("--target", a->choice.target, "the translation to explain (default: the model's own)")
       ->type_name("TEXT");
   const std::map<std::string, AttentionSite> sites{

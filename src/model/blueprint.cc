@@ -43,6 +43,11 @@ int Blueprint::joined(std::vector<ParameterPart> parts, int64_t in, Init init) c
   return add(shared_->parameters.add_joined(parts, in, in > 0), init);
 }
 
+int Blueprint::memory(int64_t rows, int64_t width) const {
+  shared_->memories.push_back({full("memory"), rows, width});
+  return static_cast<int>(shared_->memories.size()) - 1;
+}
+
 void initialize(Parameters& parameters, const std::vector<Init>& inits, uint64_t seed) {
   for (int i = 0; i < parameters.count(); ++i) {
     const Init& init = inits[static_cast<size_t>(i)];

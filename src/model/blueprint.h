@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autograd/parameters.h"
+#include "model/stream_memory.h"
 
 namespace attune {
 
@@ -29,6 +30,7 @@ class Blueprint {
   struct Shared {
     Parameters& parameters;
     std::vector<Init> inits = {};  // of each parameter
+    std::vector<MemorySlot> memories = {};
     uint64_t sites = 0;
   };
   explicit Blueprint(Shared& shared, std::string name = {}) : shared_(&shared), name_(std::move(name)) {}
@@ -50,6 +52,8 @@ class Blueprint {
   int buffer(const std::string& name, int64_t rows, int64_t columns, Init init) const;
   /// Matrices or vectors (in == 0) that are one in memory. Parts have names of their own: "query.weight".
   int joined(std::vector<ParameterPart> parts, int64_t in, Init init) const;
+  /// Rows of each stream that outlast a batch: the slot of a StreamMemory.
+  int memory(int64_t rows, int64_t width) const;
   /// A number for each place where something is dropped.
   uint64_t site() const { return ++shared_->sites; }
 

@@ -38,10 +38,10 @@ constexpr double kMixingPasses = 3.5;
 
 }  // namespace
 
-double training_flops(const Transformer& model, const Segments* sources, const Segments& targets) {
+double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams) {
   return product_flops(model.options(), model.sizes(), sources ? static_cast<double>(sources->rows()) : 0,
                        static_cast<double>(targets.rows())) +
-         kMixingPasses * model.mixing_operations(sources, targets);
+         kMixingPasses * model.mixing_operations(sources, targets, streams);
 }
 
 double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,

@@ -7,7 +7,7 @@ namespace attune {
 
 /// Of one forward and backward pass over a batch: matrix products (2 m n k each, three of them per weight) and the
 /// pairs of positions that see each other (4 dim operations forward and 10 backward).
-double training_flops(const Transformer& model, const Segments* sources, const Segments& targets);
+double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams = false);
 
 /// Of a batch about which nothing is known but its sizes: attention within sentences of that length.
 double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,

@@ -9,6 +9,8 @@
 
 namespace attune {
 
+class StreamMemory;
+
 /// A request to see what one attention layer attended to, while a pass over a single sentence goes by it.
 struct AttentionTap {
   std::string place;  // "decoder.3.cross", "encoder.0.self"
@@ -21,8 +23,10 @@ struct Pass {
   const Parameters& parameters;
   Gradients* gradients = nullptr;  // none: nothing is learned
   AttentionTap* tap = nullptr;
-  Var* loss_terms = nullptr;          // where layers may add to the loss; none: nobody asks
-  std::span<const Var> instead = {};  // in place of the parameters, of another type: gradient checks in f64
+  Var* loss_terms = nullptr;              // where layers may add to the loss; none: nobody asks
+  std::span<const Var> instead = {};      // in place of the parameters, of another type: gradient checks in f64
+  StreamMemory* memory = nullptr;         // what layers remember of the streams that the rows at hand go on, if any ...
+  std::span<const int32_t> streams = {};  // ... one per segment
 
   Var operator[](int i) const {
     return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];
@@ -42,7 +46,8 @@ struct Carried {
 struct Tokens {
   Tensor ids = {};  // [n], i32
   const Segments* segments = nullptr;
-  int64_t first_row = 0;  // the place of its first row in the whole batch
+  int64_t first_row = 0;                  // the place of its first row in the whole batch
+  std::span<const int32_t> streams = {};  // of texts: which stream each segment goes on
 };
 
 }  // namespace attune

@@ -101,6 +101,7 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes)
         o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, o.d_model, init) : target_->table;
   }
   inits_ = std::move(shared.inits);
+  memories_ = std::move(shared.memories);
   parameters_.allocate();
 }
 
@@ -111,6 +112,7 @@ void Transformer::initialize(uint64_t seed) {
 
 Var Transformer::encode(Pass& pass, const Tokens& source) const {
   pass.ctx.first_row = source.first_row;
+  pass.streams = source.streams;
   const Segments& segments = *source.segments;
   Stream x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
   Carried carried;
@@ -124,6 +126,7 @@ Var Transformer::encode(Pass& pass, const Tokens& source) const {
 
 Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const {
   pass.ctx.first_row = target.first_row;
+  pass.streams = target.streams;
   const Segments& segments = *target.segments;
   Stream y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
   Carried carried;

@@ -58,7 +58,10 @@ class Transformer {
   /// Lets the mechanisms move their buffers: after each update, with the gradients it was made by.
   void after_update(const Gradients& gathered);
   /// How many operations all mechanisms do on such a batch going forward; the matrix products around them not counted.
-  double mixing_operations(const Segments* sources, const Segments& targets) const;
+  /// `streams`: the targets go on texts, whose past mechanisms remember in full.
+  double mixing_operations(const Segments* sources, const Segments& targets, bool streams = false) const;
+  /// What layers remember of texts from batch to batch: a StreamMemory is made of it.
+  const std::vector<MemorySlot>& memories() const { return memories_; }
 
   /// The encoder's rows, [n, d_model].
   Var encode(Pass& pass, const Tokens& source) const;
@@ -103,6 +106,7 @@ class Transformer {
   Vocabularies sizes_;
   Parameters parameters_;
   std::vector<Init> inits_;
+  std::vector<MemorySlot> memories_;
   std::unique_ptr<Input> source_, target_;
   std::vector<Layer> encoder_, decoder_;
   std::unique_ptr<LayerNorm> encoder_norm_, decoder_norm_;  // at the ends of pre-norm stacks

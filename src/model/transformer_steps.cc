@@ -55,12 +55,26 @@ void Transformer::after_update(const Gradients& gathered) {
     }
 }
 
-double Transformer::mixing_operations(const Segments* sources, const Segments& targets) const {
+namespace {
+
+/// The windows with the rows in front of each that a mechanism remembers.
+Segments with_past(const Segments& windows, int64_t rows) {
+  std::vector<int32_t> lengths;
+  for (int64_t i = 0; i < windows.count(); ++i) lengths.push_back(static_cast<int32_t>(windows.length(i) + rows));
+  return Segments::of_lengths(lengths);
+}
+
+}  // namespace
+
+double Transformer::mixing_operations(const Segments* sources, const Segments& targets, bool streams) const {
   double sum = 0;
   if (sources)
     for (const Layer& l : encoder_) sum += l.self.mechanism->operations(parameters_, *sources, *sources);
   for (const Layer& l : decoder_) {
-    sum += l.self.mechanism->operations(parameters_, targets, targets);
+    const AttentionMechanism& self = *l.self.mechanism;
+    const bool past = streams && self.memory() > 0;
+    sum += past ? self.operations(parameters_, targets, with_past(targets, self.memory()))
+                : self.operations(parameters_, targets, targets);
     if (l.cross) sum += l.cross->mechanism->operations(parameters_, targets, *sources);
   }
   return sum;

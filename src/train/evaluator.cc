@@ -17,8 +17,8 @@ BatchOptions in_order(const TrainOptions& options, const Corpus& corpus) {
 }
 
 Evaluator::Evaluator(const Transformer& model, const TrainOptions& options, ThreadPool& pool)
-    : model_(model), options_(options), pool_(pool) {
-  for (int i = 0; i < pool.threads(); ++i) workers_.push_back(std::make_unique<Worker>());
+    : model_(model), options_(options), pool_(pool), memory_(model.memories()) {
+  for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->memory = &memory_;
 }
 
 Likelihood Evaluator::operator()(const Corpus& corpus) {
@@ -35,6 +35,7 @@ Likelihood Evaluator::operator()(const Corpus& corpus) {
 
 double Evaluator::negative_log_likelihood(const Batch& batch) {
   const FlushDenormals flushed;
+  begin_batch(memory_, batch);
   cut(batch, options_.shards * options_.slices, shards_);
   losses_.assign(shards_.size(), 0);
   parallel_for(&pool_, static_cast<int64_t>(shards_.size()), [&](int64_t i, int worker) {

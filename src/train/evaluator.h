@@ -23,13 +23,14 @@ class Evaluator {
 
   /// Of all targets of a corpus, in order, in batches of the recipe's budget.
   Likelihood operator()(const Corpus& corpus);
-  /// The negative log-likelihood of all target tokens of a batch.
+  /// The negative log-likelihood of all target tokens of a batch. Of a text: the one that follows the last.
   double negative_log_likelihood(const Batch& batch);
 
  private:
   const Transformer& model_;
   TrainOptions options_;
   ThreadPool& pool_;
+  StreamMemory memory_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::vector<Shard> shards_;
   std::vector<double> losses_;

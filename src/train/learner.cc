@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/denormals.h"
 #include "base/error.h"
@@ -18,13 +19,20 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
       options_(options),
       pool_(pool),
       tree_(model.parameters()),
+      streams_(model.memories()),
       first_(model.parameters().size()),
       second_(model.parameters().size()) {
+  if (streams_.in_use() && options.accumulate > 1)
+    fail(ErrorKind::recipe,
+         "train.accumulate = {}: a model that remembers the text before reads one batch after another\n"
+         "  fix: train.accumulate = 1, with larger train.batch_tokens",
+         options.accumulate);
   for (int i = 0; i < pool.threads(); ++i) {
     Worker& w = *workers_.emplace_back(std::make_unique<Worker>());
     w.ctx.tape = &w.tape;
     w.ctx.training = true;
     w.ctx.seed = options.seed;
+    w.memory = &streams_;
   }
   const Plan plan = rehearse(longest);
   for (const auto& w : workers_) w->arena.adopt(plan);
@@ -34,6 +42,9 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
   memory_.moments = 2 * numbers;
   memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
   memory_.activations = threads * plan.peak;
+  streams_.begin(options.batch_tokens.tokens / longest + 1, true);
+  memory_.streams = streams_.bytes();
+  streams_.begin(0, true);
 }
 
 Plan Learner::rehearse(int64_t longest) {
@@ -52,6 +63,11 @@ Plan Learner::rehearse(int64_t longest) {
   std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
   if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
   s.source_segments = s.target_segments = Segments::of_lengths(lengths);
+  std::vector<int32_t> streams(streams_.in_use() ? lengths.size() : 0);
+  std::iota(streams.begin(), streams.end(), 0);
+  s.streams = streams;
+  streams_.begin(std::ssize(streams), true);
+  streams_.pretend_full();
   // With dropout and all: where it is on, a step asks for other memory.
   Worker& w = *workers_.front();
   w.arena.start_rehearsal();
@@ -73,6 +89,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
   size_t pieces = 0;
   for (size_t b = 0; b < batches.size(); ++b) {
     const Batch& batch = *batches[b];
+    begin_batch(streams_, batch);
     cut(batch, options_.shards * options_.slices, pieces_[b]);
     const size_t count = pieces_[b].size(), leaves = std::min(count, static_cast<size_t>(options_.shards));
     for (size_t i = 0; i < leaves; ++i)
@@ -81,8 +98,8 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
     result.source_tokens += batch.source_tokens();
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
-    result.flops +=
-        training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments);
+    result.flops += training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments,
+                                   !batch.streams.empty());
   }
   losses_.assign(pieces, 0);
   const auto step = static_cast<uint64_t>(updates_) * batches.size();

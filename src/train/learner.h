@@ -25,7 +25,8 @@ struct MemoryEstimate {
   int64_t moments = 0;     // Adam's two
   int64_t gradients = 0;
   int64_t activations = 0;  // of all threads
-  int64_t total() const { return parameters + moments + gradients + activations; }
+  int64_t streams = 0;      // what layers remember of texts
+  int64_t total() const { return parameters + moments + gradients + activations + streams; }
 };
 
 class Learner {
@@ -45,6 +46,8 @@ class Learner {
   float* first_moment() { return first_.data(); }
   float* second_moment() { return second_.data(); }
   Transformer& model() { return model_; }
+  /// What the layers remember of the texts they read: part of the state of a run, like the moments.
+  StreamMemory& streams() { return streams_; }
 
   const MemoryEstimate& memory() const { return memory_; }
   /// Requests for memory that the rehearsal did not foresee, of all threads so far.
@@ -63,6 +66,7 @@ class Learner {
   ThreadPool& pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
   GradientTree tree_;
+  StreamMemory streams_;
   Aligned<float> first_, second_;
   MemoryEstimate memory_;
   int64_t updates_ = 0;

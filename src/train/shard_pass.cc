@@ -2,6 +2,10 @@
 
 namespace attune {
 
+void begin_batch(StreamMemory& memory, const Batch& batch) {
+  if (!batch.streams.empty()) memory.begin(batch.streams.back() + 1, batch.first);
+}
+
 double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
                  const LossOptions& options) {
   const auto tensor = [](std::span<const int32_t> ids) {
@@ -9,8 +13,9 @@ double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradie
   };
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
+  pass.memory = w.memory;
   const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
-                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row},
+                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
                           tensor(shard.target_out)};
   double value = 0;
   const Var loss = model.loss(pass, examples, options);

@@ -2,15 +2,20 @@
 #pragma once
 #include "autograd/tape.h"
 #include "data/shards.h"
+#include "model/stream_memory.h"
 #include "model/transformer.h"
 
 namespace attune {
+
+/// Before the shards of a batch: the streams it goes on. None where it has sentences.
+void begin_batch(StreamMemory& memory, const Batch& batch);
 
 /// A thread's own context. The tape is in use where ctx.tape says so.
 struct Worker {
   Arena arena;
   Ctx ctx{arena};
   Tape tape;
+  StreamMemory* memory = nullptr;  // of the streams that shards go on; shared with the other threads
 };
 
 /// The loss of a shard; with a tape, its gradients are added to `gradients`.

@@ -6,7 +6,7 @@
 #include "api/compare_files.h"
 #include "api/compare_measure.h"
 #include "api/compare_table.h"
-#include "api/small_run.h"
+#include "api/language_run.h"
 #include "base/files.h"
 #include "checks.h"
 #include "show/well_formed.h"
@@ -61,6 +61,32 @@ TEST_F(CompareTest, TrainsAndMeasuresEach) {
   // Nothing but the choice differs: the first is what the trainer alone would have made.
   run.train("alone", {"train.stop=8u", "train.validate=2u"});
   EXPECT_TRUE(slurp(run.folder / "alone/model.safetensors") == file("sinusoidal/model.safetensors"));
+}
+
+/// Every mechanism there is reads a text, says one and, where it has weights, shows them.
+TEST(CompareLanguage, MeasuresEveryMechanism) {
+  const LanguageRun run;
+  std::string all;
+  for (const AttentionKind& kind : attention_kinds()) all += (all.empty() ? "" : ",") + std::string(kind.name);
+  const Comparison c = Comparer({.recipe = run.recipe(),
+                                 .over = {"model.attention=" + all},
+                                 .out = run.folder / "out",
+                                 .sets = {"train.stop=2u", "train.validate=2u"},
+                                 .threads = 1})
+                           .run();
+  ASSERT_EQ(c.variants.size(), attention_kinds().size());
+  for (const ComparedVariant& v : c.variants) {
+    EXPECT_EQ(v.state, State::finished) << v.name << ": " << v.reason;
+    EXPECT_GT(*v.figures.loss, 0) << v.name;
+    EXPECT_GT(v.figures.decode_tokens_per_s, 0) << v.name;
+    if (v.name == "luna") continue;  // in a decoder, running means: no weights
+    ASSERT_EQ(v.figures.pictures.size(), 1u) << v.name;
+    const AttentionPicture& p = v.figures.pictures[0].picture;
+    EXPECT_EQ(p.rows, p.columns);
+    EXPECT_EQ(p.rows.size(), 32u) << "a window";
+    for (size_t i = 0; i < 32; ++i)
+      for (size_t j = i + 1; j < 32; ++j) EXPECT_EQ(p.weights[i * 32 + j], 0) << "the future";
+  }
 }
 
 TEST_F(CompareTest, TheFilesSayWhatWasFound) {

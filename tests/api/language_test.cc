@@ -101,13 +101,21 @@ TEST_F(Language, SameBitsAfterStopsWithAccumulation) { compare(run, {"train.accu
 TEST_F(Language, SameBitsAfterStopsOfLines) { compare(run, {"data.stream=false", "data.valid=[]"}, {1, 6, 20}); }
 TEST_F(Language, SameBitsByEpochs) { compare(run, {"train.validate=0.5e", "train.stop=3e"}, {3, 7}); }
 
+/// What layers remember of the text is part of a run: 20 rows are less than a window of 32.
+const Sets kRemembering{"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl"};
+TEST_F(Language, SameBitsAfterStopsWithAMemory) { compare(run, kRemembering, {1, 5, 6, 7, 12, 21}); }
+
 TEST_F(Language, SameBitsForAnyNumberOfThreads) {
-  run.train("1");
-  const auto one = run.bits("1");
-  for (const int threads : {2, 3, 4}) {
-    run.train(std::to_string(threads), {}, 7, threads);
-    run.train(std::to_string(threads), {}, 0, 5 - threads);
-    expect_same_bits(one, run.bits(std::to_string(threads)));
+  for (const Sets& sets : {Sets{}, kRemembering}) {
+    const std::string kind = std::to_string(sets.size());
+    run.train(kind + "-1", sets);
+    const auto one = run.bits(kind + "-1");
+    for (const int threads : {2, 3, 4}) {
+      const std::string name = kind + "-" + std::to_string(threads);
+      run.train(name, sets, 7, threads);
+      run.train(name, sets, 0, 5 - threads);
+      expect_same_bits(one, run.bits(name));
+    }
   }
 }
 

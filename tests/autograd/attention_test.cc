@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "autograd/attention_op.h"
 #include "autograd/op_checks.h"
 
 namespace attune {
@@ -16,24 +17,11 @@ struct Case {
 
 /// q, k and v as three inputs, or as columns of one (self-attention with as many heads of each).
 CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
-  auto queries = std::make_shared<Segments>(Segments::of_lengths(c.queries));
-  auto keys = std::make_shared<Segments>(Segments::of_lengths(c.keys));
-  return [=](Ctx& ctx, const std::vector<Var>& in) {
-    Attention a;
-    a.q = in[0];
-    a.k = joined ? in[0] : in[1];
-    a.v = joined ? in[0] : in[2];
-    if (joined) a.k_column = c.heads * c.dim;
-    if (joined) a.v_column = (c.heads + c.heads_kv) * c.dim;
-    a.queries = queries.get();
-    a.keys = keys.get();
-    a.heads = c.heads;
-    a.heads_kv = c.heads_kv;
-    a.dim = c.dim;
+  return attention_op<Attention>(c, joined, [=](Ctx& ctx, Attention a, const std::vector<Var>&) {
     a.mask = c.mask;
     a.dropout = {c.dropout, 42, 1000};
     return reference ? attention_reference(ctx, a) : attention(ctx, a);
-  };
+  });
 }
 
 std::vector<CheckInput> inputs_of(const Case& c) {

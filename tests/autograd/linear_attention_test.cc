@@ -1,5 +1,6 @@
 #include "autograd/linear_attention.h"
 
+#include "autograd/attention_op.h"
 #include "autograd/op_checks.h"
 
 namespace attune {
@@ -15,26 +16,13 @@ struct Case {
 
 /// q, k and v as three inputs, or as columns of one.
 CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
-  auto queries = std::make_shared<Segments>(Segments::of_lengths(c.queries));
-  auto keys = std::make_shared<Segments>(Segments::of_lengths(c.keys));
-  return [=](Ctx& ctx, const std::vector<Var>& in) {
-    LinearAttention a;
-    a.q = in[0];
-    a.k = joined ? in[0] : in[1];
-    a.v = joined ? in[0] : in[2];
-    if (joined) a.k_column = c.heads * c.dim;
-    if (joined) a.v_column = (c.heads + c.heads_kv) * c.dim;
-    a.queries = queries.get();
-    a.keys = keys.get();
-    a.heads = c.heads;
-    a.heads_kv = c.heads_kv;
-    a.dim = c.dim;
+  return attention_op<LinearAttention>(c, joined, [=](Ctx& ctx, LinearAttention a, const std::vector<Var>&) {
     a.value_dim = c.value_dim;
     a.causal = c.causal;
     a.feature = c.feature;
     a.norm = c.norm;
     return reference ? linear_attention_reference(ctx, a) : linear_attention(ctx, a);
-  };
+  });
 }
 
 /// Rows that come mapped are positive, as maps make them.

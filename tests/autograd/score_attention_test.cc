@@ -1,5 +1,6 @@
 #include "autograd/score_attention.h"
 
+#include "autograd/attention_op.h"
 #include "autograd/op_checks.h"
 
 namespace attune {
@@ -19,18 +20,7 @@ constexpr Normaliser kSoftmax{}, kTopK{NormaliserKind::top_k, 3}, kSparsemax{Nor
 
 /// Inputs are q, k, v and, for additive scores, the vector and the bias.
 CheckedOp op_of(const Case& c, bool reference = false) {
-  auto queries = std::make_shared<Segments>(Segments::of_lengths(c.queries));
-  auto keys = std::make_shared<Segments>(Segments::of_lengths(c.keys));
-  return [=](Ctx& ctx, const std::vector<Var>& in) {
-    ScoreAttention a;
-    a.q = in[0];
-    a.k = in[1];
-    a.v = in[2];
-    a.queries = queries.get();
-    a.keys = keys.get();
-    a.heads = c.heads;
-    a.heads_kv = c.heads_kv;
-    a.dim = c.dim;
+  return attention_op<ScoreAttention>(c, false, [=](Ctx& ctx, ScoreAttention a, const std::vector<Var>& in) {
     a.mask = c.mask;
     a.dropout = {c.dropout, 42, 1000};
     a.score = c.score;
@@ -38,7 +28,7 @@ CheckedOp op_of(const Case& c, bool reference = false) {
     if (in.size() > 3) a.vector = in[3];
     if (in.size() > 4) a.bias = in[4];
     return reference ? score_attention_reference(ctx, a) : score_attention(ctx, a);
-  };
+  });
 }
 
 std::vector<CheckInput> inputs_of(const Case& c) {

@@ -60,13 +60,35 @@ TEST_F(LanguageProgram, FromATextToAScore) {
   ASSERT_EQ(averaged.code, 0) << averaged.err;
   EXPECT_EQ(run_attune({"test", dir / "mean", "--quiet"}).code, 0);
 
-  for (const std::vector<std::string>& words :
-       {std::vector<std::string>{"translate", model, text}, {"look", model, "one two"}}) {
-    const Outcome refused = run_attune(words);
-    EXPECT_EQ(refused.code, 5);
-    EXPECT_TRUE(refused.err.starts_with("attune " + words[0] + ": " + model +
-                                        " is a language model, which does not translate\n  fix: "))
-        << refused.err;
+  const Outcome refused = run_attune({"translate", model, text});
+  EXPECT_EQ(refused.code, 5);
+  EXPECT_TRUE(
+      refused.err.starts_with("attune translate: " + model + " is a language model, which does not translate\n  fix: "))
+      << refused.err;
+
+  const Outcome look = run_attune({"look", model, "one two", "--json"});
+  ASSERT_EQ(look.code, 0) << look.err;
+  const Json looked = Json::parse(look.out);
+  EXPECT_EQ(looked["source"], looked["target"]) << "it looks back at what it read";
+  const auto& rows = looked["weights"];
+  ASSERT_EQ(rows.size(), looked["source"].size());
+  for (size_t i = 0; i < rows.size(); ++i) {
+    double sum = 0;
+    for (size_t j = 0; j < rows.size(); ++j) {
+      if (j > i) {
+        EXPECT_EQ(rows[i][j], 0);
+      }
+      sum += rows[i][j].get<double>();
+    }
+    EXPECT_NEAR(sum, 1, 1e-4);
+  }
+  EXPECT_NE(run_attune({"look", model, "one two"}).err.find("text at itself, decoder layer"), std::string::npos);
+  for (const std::vector<std::string>& more : {std::vector<std::string>{"--at", "encoder"}, {"--target", "two"}}) {
+    std::vector<std::string> words{"look", model, "one two"};
+    words.insert(words.end(), more.begin(), more.end());
+    const Outcome wrong = run_attune(words);
+    EXPECT_EQ(wrong.code, 2) << wrong.err;
+    EXPECT_NE(wrong.err.find("is a language model: it has no "), std::string::npos) << wrong.err;
   }
   const Outcome bench = run_attune({"bench", "train", recipe, "--updates", "2", "--warm", "1", "--json", "--quiet"});
   ASSERT_EQ(bench.code, 0) << bench.err;

@@ -16,10 +16,11 @@ struct Reader {
   Corpus text;
   TrainOptions options;
 
-  explicit Reader(int64_t window, double dropout = 0) {
+  explicit Reader(int64_t window, double dropout = 0, const Choice& attention = {"softmax"}) {
     ModelOptions o = tiny_options();
     o.shape = ModelShape::decoder;
     o.dropout = o.attention_dropout = dropout;
+    o.attention = {attention};
     model = std::make_unique<Transformer>(o, Vocabularies{.target_vocabulary = 20, .longest = 200});
     model->initialize(1);
     text.target.add({});
@@ -55,9 +56,21 @@ TEST(Evaluator, ALongerWindowThanTheBudgetIsRead) {
   EXPECT_NEAR(one_by_one.loss(), expected.loss(), 0.02) << "windows begin elsewhere";
 }
 
+const Choice kRemembering{"transformer-xl", {{"memory", int64_t{70}}}};
+
+TEST(Evaluator, ItsMemoryBeginsWithTheText) {
+  const Reader reader(50, 0, kRemembering), plain(50);
+  ThreadPool pool(3);
+  Evaluator evaluator(*reader.model, reader.options, pool);
+  const Likelihood once = evaluator(reader.text), again = evaluator(reader.text);
+  EXPECT_EQ(once.nats, again.nats);
+  EXPECT_NE(once.nats, Evaluator(*plain.model, plain.options, pool)(plain.text).nats);
+}
+
 TEST(Evaluator, TheRehearsalForeseesWindows) {
-  for (const int64_t window : {50, 150}) {
-    const Reader reader(window, 0.1);
+  for (const auto& [window, attention] :
+       {std::pair{50, Choice{"softmax"}}, {150, {"softmax"}}, {50, kRemembering}, {150, kRemembering}}) {
+    const Reader reader(window, 0.1, attention);
     ThreadPool pool(2);
     Learner learner(*reader.model, reader.options, reader.text.longest(), pool);
     Batches batches(reader.text, {.tokens = reader.options.batch_tokens.tokens});

@@ -8,7 +8,9 @@
 #include "autograd/matmul.h"
 #include "autograd/reduce.h"
 #include "base/error.h"
+#include "model/attention/dot_product.h"
 #include "model/attention/running_sums.h"
+#include "model/layers/multi_head.h"
 
 namespace attune {
 
@@ -39,7 +41,7 @@ Var LunaAttention::mix(const Pass&, const Projected&) const {
   fail(ErrorKind::internal, "attention: luna mixes rows that are not projected yet");
 }
 
-Var LunaAttention::attend(const Pass& pass, const SelfAttention&, const Var& x, const Segments& segments,
+Var LunaAttention::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                           Carried& carried) const {
   if (setup_.causal) return attend_past(pass, x, segments);
   Ctx& ctx = pass.ctx;
@@ -60,18 +62,33 @@ Var LunaAttention::attend(const Pass& pass, const SelfAttention&, const Var& x, 
     const auto ids = keep(ctx, std::move(rows));
     carried.stream = gather_rows(ctx, pass[memory_], ctx.input(Tensor(ids->data(), Shape{std::ssize(*ids)})));
   }
-  const auto attend = [&](const Var& q, const Var& kv, const Segments* queries, const Segments* keys) {
-    Attention a{q, kv, kv, 0, 0, d, queries, keys};
-    a.heads = setup_.heads;
-    a.dim = setup_.dim;
-    a.dropout = ctx.dropout(setup_.dropout, setup_.site);
-    return attention(ctx, a);
+  const auto from = [&](const Var& q, const Var& kv, const Segments* queries, const Segments* keys) {
+    return Projected{q, kv, kv, 0, 0, d, queries, keys};
   };
   const Var p = residual_norm(ctx, carried.stream, {}, (*norm_)(pass)).y;  // of the sum that the layer below left
-  const Var y_p = attend((*pack_query_)(pass, p), (*pack_key_value_)(pass, x), packed.get(), &rows_of);
-  const Var y_x = attend((*query_)(pass, x), (*key_value_)(pass, y_p), &rows_of, packed.get());
+  const Projected pack = from((*pack_query_)(pass, p), (*pack_key_value_)(pass, x), packed.get(), &rows_of);
+  const Var y_p = attention(ctx, dot_attention(pass, setup_, pack, Mask::none()));
+  const Projected unpack = from((*query_)(pass, x), (*key_value_)(pass, y_p), &rows_of, packed.get());
+  const Var y_x = attention(ctx, dot_attention(pass, setup_, unpack, Mask::none()));
   carried.stream = add(ctx, p, y_p);
+  if (float* to = layer.tapped(pass, x.rows(), x.rows())) weights_through(pass, pack, unpack, to);
   return (*output_)(pass, y_x);
+}
+
+/// What rows attend to through the packed ones: the product of both weights.
+void LunaAttention::weights_through(const Pass& pass, const Projected& pack, const Projected& unpack,
+                                    float* out) const {
+  const int64_t n = pack.keys->rows();
+  std::vector<float> a(static_cast<size_t>(setup_.heads * length_ * n)), u(a.size());
+  dot_weights(pass, setup_, pack, Mask::none(), a.data());
+  dot_weights(pass, setup_, unpack, Mask::none(), u.data());
+  std::fill_n(out, setup_.heads * n * n, 0.0f);
+  for (int64_t h = 0; h < setup_.heads; ++h)
+    for (int64_t i = 0; i < n; ++i)
+      for (int64_t l = 0; l < length_; ++l)
+        for (int64_t j = 0; j < n; ++j)
+          out[(h * n + i) * n + j] +=
+              u[static_cast<size_t>((h * n + i) * length_ + l)] * a[static_cast<size_t>((h * length_ + l) * n + j)];
 }
 
 // --- In a decoder ----------------------------------------------------------------------------------------------------

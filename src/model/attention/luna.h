@@ -54,6 +54,7 @@ class LunaAttention : public AttentionMechanism {
     Var packing;  // A^T, [n, heads * length]
   };
   Causal causal(const Pass& pass, const Var& x) const;
+  void weights_through(const Pass& pass, const Projected& pack, const Projected& unpack, float* out) const;
   Var unpacking(const Pass& pass, const Var& scores) const;
   Var attend_past(const Pass& pass, const Var& x, const Segments& segments) const;
 

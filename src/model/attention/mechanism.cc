@@ -8,6 +8,7 @@
 #include "model/attention/persistent.h"
 #include "model/attention/routing.h"
 #include "model/attention/softmax.h"
+#include "model/attention/transformer_xl.h"
 #include "model/kinds.h"
 
 namespace attune {

@@ -1,8 +1,8 @@
 // The seam where attention mechanisms plug in: what mixes with what. A mechanism is one file here, with its options,
 // its formula and its citation, and one line in kinds.inc. Most of them are what stands between the projections of a
 // layer: mix, state and step, read, weights. Where its idea asks for more, a mechanism declares parameters and buffers
-// of its own, adds to the loss, hands a stream from layer to layer, does without the feed-forward layer, or takes over
-// the whole sublayer.
+// of its own, adds to the loss, hands a stream from layer to layer, remembers rows from update to update, does without
+// the feed-forward layer, or takes over the whole sublayer.
 #pragma once
 #include <array>
 #include <memory>
@@ -85,6 +85,8 @@ class AttentionMechanism {
   virtual double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const = 0;
 
   virtual LayerParts parts() const { return {}; }
+  /// Rows of the past that it remembers of each stream of a text, beside those of the window at hand.
+  virtual int64_t memory() const { return 0; }
   /// The whole sublayer: [n, d_model] to [n, d_model]. The usual one projects, mixes and projects.
   virtual Var attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                      Carried& carried) const;

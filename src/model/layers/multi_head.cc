@@ -11,15 +11,21 @@ Init projection(const AttentionSetup& s, int64_t d_model) {
   return Init::xavier(d_model, s.heads * s.dim, 1 / std::sqrt(2.0));
 }
 
-void look(const Pass& pass, const std::string& name, const AttentionSetup& setup, const AttentionMechanism& mechanism,
-          const Projected& p) {
-  if (!pass.tap || pass.tap->place != name) return;
+/// Room for the weights of the layer `name`, if it is the one to look at.
+float* tap_of(const Pass& pass, const std::string& name, int64_t heads, int64_t queries, int64_t keys) {
+  if (!pass.tap || pass.tap->place != name) return nullptr;
   AttentionTap& tap = *pass.tap;
-  tap.heads = setup.heads;
-  tap.queries = p.queries->length(0);
-  tap.keys = p.keys->length(0);
-  tap.weights.resize(static_cast<size_t>(tap.heads * tap.queries * tap.keys));
-  if (!mechanism.weights(pass, p, tap.weights.data())) tap.weights.clear();
+  tap.heads = heads;
+  tap.queries = queries;
+  tap.keys = keys;
+  tap.weights.resize(static_cast<size_t>(heads * queries * keys));
+  return tap.weights.data();
+}
+
+void look_at(const Pass& pass, const std::string& name, const AttentionSetup& setup,
+             const AttentionMechanism& mechanism, const Projected& p) {
+  float* to = tap_of(pass, name, setup.heads, p.queries->length(0), p.keys->length(0));
+  if (to && !mechanism.weights(pass, p, to)) pass.tap->weights.clear();
 }
 
 std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup& s, const LayerParts& parts) {
@@ -40,6 +46,7 @@ SelfAttention::SelfAttention(const Blueprint& b, const AttentionSetup& s, std::u
       parts(mechanism->parts()),
       position(std::move(p)),
       query_key_value(projections(b, s, parts)) {
+  if (position) position->extend(mechanism->memory());
   if (parts.projections) output.emplace(b.at("output"), s.width(), s.width());
 }
 
@@ -47,17 +54,28 @@ Projected SelfAttention::project(const Pass& pass, const Var& x, const Segments*
                                  const RowPositions& where) const {
   const Var qkv = (*query_key_value)(pass, x);  // [n, (heads + 2 heads_kv) dim]
   const int64_t k = parts.key ? setup.width() : 0, v = setup.width() + (parts.key ? setup.width_kv() : 0);
-  Projected p{qkv, qkv, qkv, 0, k, v, segments, segments};
+  return placed(pass, {qkv, qkv, qkv, 0, k, v, segments, segments}, where, where);
+}
+
+Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowPositions& queries,
+                                const RowPositions& keys) const {
   if (!position) return p;
-  p.hook = position->hook();
-  p.tables = position->tables(pass);
-  return position->turn(pass, p, where);
+  Projected to = p;
+  to.hook = position->hook();
+  to.tables = position->tables(pass);
+  return position->turn(pass, to, queries, keys);
+}
+
+void SelfAttention::look(const Pass& pass, const Projected& p) const { look_at(pass, name, setup, *mechanism, p); }
+
+float* SelfAttention::tapped(const Pass& pass, int64_t queries, int64_t keys) const {
+  return tap_of(pass, name, setup.heads, queries, keys);
 }
 
 Var AttentionMechanism::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                                Carried&) const {
   const Projected p = layer.project(pass, x, &segments, {&segments});
-  look(pass, layer.name, layer.setup, *this, p);
+  layer.look(pass, p);
   return (*layer.output)(pass, mix(pass, p));
 }
 
@@ -78,7 +96,7 @@ CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, std:
 Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& queries, const Var& memory,
                                const Segments& sources) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, &queries, &sources};
-  look(pass, name, setup, *mechanism, p);
+  look_at(pass, name, setup, *mechanism, p);
   return output(pass, mechanism->mix(pass, p));
 }
 

@@ -26,6 +26,12 @@ struct SelfAttention {
   }
   /// Queries, keys and values of rows, turned as the position scheme wants.
   Projected project(const Pass& pass, const Var& x, const Segments* segments, const RowPositions& where) const;
+  /// The same for a mechanism that has projected them itself; queries and keys stand at these positions.
+  Projected placed(const Pass& pass, const Projected& p, const RowPositions& queries, const RowPositions& keys) const;
+  /// Writes down what they attend to, if the pass was asked for it.
+  void look(const Pass& pass, const Projected& p) const;
+  /// Where to write that to, [heads, queries, keys], for a mechanism that knows better; null: nobody asks.
+  float* tapped(const Pass& pass, int64_t queries, int64_t keys) const;
 
   AttentionSetup setup;
   std::string name;

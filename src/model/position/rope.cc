@@ -4,18 +4,25 @@
 
 namespace attune {
 
-RopePosition::Layer::Layer(const AttentionSetup& s, int64_t n, double base)
-    : heads(s.heads), heads_kv(s.heads_kv), dim(s.dim), longest(n), angles(static_cast<size_t>(n * s.dim)) {
+RopePosition::Layer::Layer(const AttentionSetup& s, int64_t n, double b)
+    : heads(s.heads), heads_kv(s.heads_kv), dim(s.dim), longest(n), base(b) {
   if (dim % 2)
     fail(ErrorKind::recipe,
          "position \"rope\" turns pairs of columns, heads have {}\n  fix: d_model / heads must be even", dim);
+  extend(0);
+}
+
+void RopePosition::Layer::extend(int64_t positions) {
+  longest += positions;
+  angles.resize(static_cast<size_t>(longest * dim));
   fill_rotations(Tensor(angles.data(), Shape{longest, dim}), base);
 }
 
-Projected RopePosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions& where) const {
+Projected RopePosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions& queries,
+                                    const RowPositions& keys) const {
   Rotation r;
   r.table = Tensor(angles.data(), Shape{longest, dim});
-  r.where = where;
+  r.where = queries;
   Projected to = p;
   // Queries and keys side by side are turned in one go.
   const bool together = p.q.slot() == p.k.slot() && p.k_column == p.q_column + heads * dim;
@@ -27,6 +34,7 @@ Projected RopePosition::Layer::turn(const Pass& pass, const Projected& p, const 
   if (together || (p.k.slot() == p.q.slot() && p.k_column == p.q_column)) return to;
   r.column = p.k_column;
   r.heads = heads_kv;
+  r.where = keys;
   to.k = rotate(pass.ctx, p.k, r);
   to.k_column = 0;
   return to;

@@ -39,9 +39,12 @@ class RopePosition : public PositionScheme {
  private:
   struct Layer : RelativePosition {
     Layer(const AttentionSetup& s, int64_t longest, double base);
-    Projected turn(const Pass& pass, const Projected& p, const RowPositions& where) const override;
+    Projected turn(const Pass& pass, const Projected& p, const RowPositions& queries,
+                   const RowPositions& keys) const override;
+    void extend(int64_t positions) override;
 
     int64_t heads, heads_kv, dim, longest;
+    double base;
     std::vector<float> angles;
   };
   double base_;

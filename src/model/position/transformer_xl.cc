@@ -78,12 +78,20 @@ TransformerXlPosition::Layer::Layer(int64_t longest, const Blueprint& place, con
       scores({s.causal ? 0 : 1 - longest, longest - 1}),
       weight(place.matrix("weight", width, width, Init::xavier(width, width))),
       u(place.at_stack().table_once("position.u", 1, width, Init::zeros())),
-      v(place.at_stack().table_once("position.v", 1, width, Init::zeros())),
-      sinusoids(static_cast<size_t>(scores.range().rows() * width)) {
+      v(place.at_stack().table_once("position.v", 1, width, Init::zeros())) {
+  extend(0);
+}
+
+/// Nothing is learned by distance: a longer table costs nothing.
+void TransformerXlPosition::Layer::extend(int64_t positions) {
+  const DistanceRange& r = scores.range();
+  scores = TransformerXlScores({r.low < 0 ? r.low - positions : 0, r.high + positions});
+  sinusoids.resize(static_cast<size_t>(scores.range().rows() * width));
   fill_distance_sinusoids(Tensor(sinusoids.data(), Shape{scores.range().rows(), width}), scores.range());
 }
 
-Projected TransformerXlPosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions&) const {
+Projected TransformerXlPosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions&,
+                                             const RowPositions&) const {
   Projected to = p;
   to.q = add(pass.ctx, slice_columns(pass.ctx, p.q, p.q_column, width), pass[u]);
   to.q_column = 0;

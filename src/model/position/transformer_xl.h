@@ -63,7 +63,8 @@ class TransformerXlPosition : public PositionScheme {
   /// u and v are shared by all layers, as in the authors' code.
   struct Layer : RelativePosition {
     Layer(int64_t longest, const Blueprint& place, const AttentionSetup& s);
-    Projected turn(const Pass& pass, const Projected& p, const RowPositions& where) const override;
+    Projected turn(const Pass& pass, const Projected& p, const RowPositions&, const RowPositions&) const override;
+    void extend(int64_t positions) override;
     const RelativeScores* hook() const override { return &scores; }
     std::array<Var, 2> tables(const Pass& pass) const override;
 

@@ -1,0 +1,76 @@
+#include "api/look.h"
+
+#include <algorithm>
+
+#include "attune/translator.h"
+#include "base/error.h"
+#include "checkpoint/model_folder.h"
+
+namespace attune {
+
+bool is_language_model(const std::string& model) try {
+  return load_recipe(model + "/" + kRecipeName).task == Task::language;
+} catch (const Error&) { return false; }
+
+LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
+    : at_(choice.at), head_(std::max(choice.head, -1)) {
+  const bool of_encoder = at_ == AttentionSite::encoder;
+  layers_ = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
+  layer_ = choice.layer >= 0             ? choice.layer
+           : at_ == AttentionSite::cross ? static_cast<int>(alignment_layer(model))
+                                         : layers_ - 1;
+  if (layer_ >= layers_)
+    fail(ErrorKind::usage, "there is no layer {}: the {} has layers 0 to {}", layer_,
+         of_encoder ? "encoder" : "decoder", layers_ - 1);
+}
+
+AttentionLook LookedAt::operator()(const OpenedModel& m, const SentencePair& pair, Arena& arena) const {
+  AttentionLook p;
+  p.at = at_;
+  p.layer = layer_;
+  p.layers = layers_;
+  p.head = head_;
+  const std::string stack = at_ == AttentionSite::encoder ? "encoder" : "decoder";
+  const std::string place = fmt::format("{}.{}.{}", stack, layer_, at_ == AttentionSite::cross ? "cross" : "self");
+  p.weights = attention_weights(*m.model, pair, place, arena);
+  if (p.weights.empty())
+    fail(ErrorKind::usage,
+         "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack, layer_);
+  const auto pieces = [](const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+    std::vector<std::string> all;
+    for (const int32_t id : ids) all.push_back(tokenizer.piece(id));
+    return all;
+  };
+  std::vector<int32_t> read{text::kBegin};  // while it says the target
+  read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
+  const text::Tokenizer& target = *m.tokenizers.target;
+  p.columns = at_ == AttentionSite::decoder ? pieces(target, read) : pieces(*m.tokenizers.source, pair.source);
+  p.rows = at_ == AttentionSite::encoder || pair.source.empty() ? p.columns : pieces(target, pair.target);
+  const int64_t each = std::ssize(p.rows) * std::ssize(p.columns);
+  p.heads = static_cast<int>(std::ssize(p.weights) / each);
+  if (head_ >= p.heads) fail(ErrorKind::usage, "there is no head {}: there are heads 0 to {}", head_, p.heads - 1);
+  p.weights = head_ < 0 ? mean_of_heads(p.weights, p.heads)
+                        : std::vector<float>(p.weights.begin() + head_ * each, p.weights.begin() + (head_ + 1) * each);
+  return p;
+}
+
+AttentionLook look_at(const std::string& model, const std::string& text, const AttentionChoice& given, int threads) {
+  if (!is_language_model(model)) return Translator(model, threads).attention(text, given);
+  if (given.at == AttentionSite::encoder || !given.target.empty())
+    fail(ErrorKind::usage, "{} is a language model: it has no {}\n  fix: leave out {}", model,
+         given.target.empty() ? "encoder" : "translation to explain",
+         given.target.empty() ? "--at, or give --at decoder" : "--target");
+  ThreadPool pool(threads);
+  const OpenedModel m = open_model_files(model, &pool);
+  AttentionChoice choice = given;
+  choice.at = AttentionSite::decoder;
+  const LookedAt at(*m.model, choice);
+  SentencePair pair{{}, m.tokenizers.target->encode(text)};
+  if (pair.target.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a text to read");
+  pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(m.model->longest_target() - 1)));
+  pair.target.push_back(text::kEnd);
+  Arena arena;
+  return at(m, pair, arena);
+}
+
+}  // namespace attune

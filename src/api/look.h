@@ -1,0 +1,25 @@
+// One attention layer to look at, as people choose it: checked first, then read while a pair goes by it.
+#pragma once
+#include "api/model_files.h"
+#include "api/word_alignment.h"
+#include "attune/look.h"
+
+namespace attune {
+
+class LookedAt {
+ public:
+  /// ErrorKind::usage for a layer there is not.
+  LookedAt(const Transformer& model, const AttentionChoice& choice);
+  /// `pair.target` with its end mark; without a source for a language model. ErrorKind::usage for a head there is not,
+  /// and for a mechanism that has no weights.
+  AttentionLook operator()(const OpenedModel& m, const SentencePair& pair, Arena& arena) const;
+
+ private:
+  AttentionSite at_;
+  int layer_, layers_, head_;
+};
+
+/// As far as its recipe can be read: what is wrong with a model is told by those who open it.
+bool is_language_model(const std::string& model);
+
+}  // namespace attune
