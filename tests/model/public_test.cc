@@ -8,6 +8,7 @@
 #include "model/layers/multi_head.h"
 #include "model/position/alibi.h"
 #include "model/position/t5.h"
+#include "model/stream_memory.h"
 
 namespace attune {
 namespace {
@@ -119,7 +120,7 @@ struct Between : Place {
     if (!position) return p;
     p.hook = position->hook();
     p.tables = position->tables(pass);
-    return position->turn(pass, p, where);
+    return position->turn(pass, p, where, where);
   }
   void expect_whole() {
     const Segments queries = Segments::single(q.rows), keys = Segments::single(k.rows);
@@ -188,6 +189,33 @@ TEST(PublicLuna, GivesTheSameNumbers) {
       expect_rows(layers[0]->step(place.pass, place.ctx.input(x.tensor(i, 1)), {}, *state).value(),
                   Matrix(c.at("out0")), i, "step by step");
   }
+}
+
+/// A text in windows, each of which reads what the layer remembers of those before.
+TEST(PublicTransformerXl, RemembersTheSame) {
+  const Json cases = cases_of("transformer_xl"), &c = cases.back();
+  Place place(c);
+  const auto scheme =
+      make_position(choice_of(c.at("position")), {place.setup.width(), 16}, Blueprint(place.shared), "model.position");
+  SelfAttention layer(place.layer(), place.setup,
+                      make_attention(choice_of(c.at("attention")), place.setup, place.layer(), "model.attention"),
+                      scheme->layer(place.layer().at("position"), place.setup));
+  place.begin(c, "encoder.0.self.");
+  StreamMemory memory(place.shared.memories);
+  const std::vector<int32_t> streams{0};
+  place.pass.memory = &memory;
+  place.pass.streams = streams;
+  const Matrix x(c.at("x")), want(c.at("outs"));
+  int64_t from = 0;
+  for (const Json& length : c.at("lengths")) {
+    const auto n = length.get<int64_t>();
+    memory.begin(1, from == 0);
+    const Segments window = Segments::single(n);
+    Carried carried;
+    expect_rows(layer(place.pass, place.ctx.input(x.tensor(from, n)), window, carried).value(), want, from, "window");
+    from += n;
+  }
+  EXPECT_EQ(from, want.rows);
 }
 
 TEST(PublicAdaptiveSpan, CostsTheSame) {

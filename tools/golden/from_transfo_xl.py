@@ -34,6 +34,31 @@ def attend(data, memory, weight, u, v):
     return layer(x, r, attn_mask=hidden, mems=mems)[0].detach()[:, 0, 3 * WIDTH:]
 
 
+def windows(weight, u, v):
+    """A layer reads a text window by window, remembering four rows: the last of what came into it before."""
+    numbers, lengths, kept = Numbers(120), (5, 3, 6), 4
+    layer = RelPartialLearnableMultiHeadAttn(HEADS, WIDTH, DIM, 0.0).eval()
+    parts = {name: numbers.matrix(WIDTH, WIDTH) for name in ("query", "key", "value", "output")}
+    layer.qkv_net.weight.data = torch.cat([torch.tensor(parts[name]) for name in ("query", "key", "value")]) / 2
+    layer.o_net.weight.data, layer.r_net.weight.data = torch.tensor(parts["output"]) / 2, torch.tensor(weight)
+    layer.r_w_bias.data, layer.r_r_bias.data = (torch.tensor(x).view(HEADS, DIM) for x in (u, v))
+    layer.layer_norm = torch.nn.Identity()
+    text, outs = numbers.matrix(sum(lengths), WIDTH), []
+    mems, at = torch.zeros(0, 1, WIDTH), 0
+    for n in lengths:
+        x = torch.tensor(text[at:at + n])[:, None]
+        keys = n + len(mems)
+        r = PositionalEmbedding(WIDTH)(torch.arange(keys - 1, -1, -1.0))
+        y = layer(x, r, attn_mask=torch.ones(n, keys).triu(1 + len(mems))[:, :, None], mems=mems)[0]
+        outs += (y - x).detach()[:, 0].tolist()
+        mems, at = torch.cat([mems, x])[-kept:], at + n
+    parameters = {name + ".weight": (torch.tensor(m) / 2).tolist() for name, m in parts.items()}
+    return {"name": "windows", "attention": {"kind": "transformer-xl", "memory": kept}, "causal": True, "heads": HEADS,
+            "heads_kv": HEADS, "dim": DIM, "position": {"kind": "transformer-xl", "longest": 12},
+            "parameters": {**parameters, "position.weight": weight, "encoder.position.u": u, "encoder.position.v": v},
+            "lengths": list(lengths), "x": text, "outs": outs}
+
+
 def main():
     cases, numbers = [], Numbers(119)
     weight, u, v = (numbers.matrix(rows, WIDTH) for rows in (WIDTH, 1, 1))
@@ -45,9 +70,11 @@ def main():
                       "position": {"kind": "transformer-xl", "longest": 12},
                       "parameters": {"position.weight": weight, "encoder.position.u": u, "encoder.position.v": v},
                       **data, "out": out})
+    cases.append(windows(weight, u, v))
     write("transformer_xl", "transformers " + importlib.metadata.version("transformers") +
           ", RelPartialLearnableMultiHeadAttn",
-          "RelPartialLearnableMultiHeadAttn(2, 32, 4, 0.0)(x, r, attn_mask, mems), x = [q, k, v, 0], without its norm",
+          "RelPartialLearnableMultiHeadAttn(2, 32, 4, 0.0)(x, r, attn_mask, mems), x = [q, k, v, 0], without its norm; "
+          "windows: RelPartialLearnableMultiHeadAttn(2, 8, 4, 0.0)(x, r, attn_mask, mems) - x, mems the last 4 rows",
           "None: sines first, u with the keys (r_w_bias) and v with the distances (r_r_bias), both divided by "
           "sqrt(d_k), distances counted from the query back through the memory.", cases)
 
