@@ -18,13 +18,16 @@ namespace fs = std::filesystem;
 
 constexpr int64_t kValidLines = 500, kTestLines = 1000;
 
+using Draw = std::function<ProbeLine(Random&)>;
+
 /// What a probe is made of.
 struct Kind {
   const char *name, *sentence;
   int64_t lines;     // to train on
   const char* uses;  // which of the options it has
+  int layers;        // of the encoder
   const char* updates;
-  std::function<ProbeLine(Random&)> (*drawer)(const ProbeOptions&);
+  Draw (*drawer)(const ProbeOptions&, bool training);
 };
 
 void take(int64_t given, int64_t& value, const char* name, int64_t least, int64_t most) {
@@ -34,23 +37,24 @@ void take(int64_t given, int64_t& value, const char* name, int64_t least, int64_
 }
 
 const Kind kKinds[] = {
-    {"copy", "to copy the beads of the colour that is asked for far behind them", 20'000, "gap", "1500u",
-     [](const ProbeOptions& o) -> std::function<ProbeLine(Random&)> {
-       CopyLines lines;
+    {"copy", "to copy beads in the order of the colours that were called for long before them", 40'000, "gap", 2,
+     "1500u",
+     [](const ProbeOptions& o, bool training) -> Draw {
+       CopyLines lines{.easier = training};
        take(o.gap, lines.gap, "gap", 4, 100'000);
        return [lines](Random& r) { return draw_copy(r, lines); };
      }},
-    {"listops", "to work out nested lists of MAX, MIN, MED and SM (sum modulo 10)", 40'000, "depth words", "2000u",
-     [](const ProbeOptions& o) -> std::function<ProbeLine(Random&)> {
-       ListOpsLines lines;
+    {"listops", "to work out nested lists of MAX, MIN, FIRST and LAST", 100'000, "depth words", 3, "2500u",
+     [](const ProbeOptions& o, bool training) -> Draw {
+       ListOpsLines lines{.easier = training};
        take(o.depth, lines.depth, "depth", 1, 20);
        take(o.words, lines.words, "words", 4, 10'000);
        return [lines](Random& r) { return draw_listops(r, lines); };
      }},
-    {"agreement", "to put a verb in the gender and number of the noun that its voice names, many words before it",
-     20'000, "gap", "1500u",
-     [](const ProbeOptions& o) -> std::function<ProbeLine(Random&)> {
-       AgreementLines lines;
+    {"agreement", "to put verbs in the gender and number of the nouns that their voices name, many words after them",
+     40'000, "gap", 2, "1500u",
+     [](const ProbeOptions& o, bool training) -> Draw {
+       AgreementLines lines{.easier = training};
        take(o.gap, lines.gap, "gap", 4, 100'000);
        return [lines](Random& r) { return draw_agreement(r, lines); };
      }},
@@ -73,8 +77,7 @@ void refuse_unused(const Kind& kind, const ProbeOptions& o) {
       fail(ErrorKind::usage, "the probe '{}' has no {}\n  fix: leave it out; it has {}", kind.name, name, kind.uses);
 }
 
-std::vector<ProbePair> draw_lines(int64_t count, const std::function<ProbeLine(Random&)>& draw, Random& random,
-                                  std::set<std::string>& seen) {
+std::vector<ProbePair> draw_lines(int64_t count, const Draw& draw, Random& random, std::set<std::string>& seen) {
   std::vector<ProbePair> pairs;
   int repeated = 0;  // one after another
   while (std::ssize(pairs) < count) {
@@ -101,8 +104,8 @@ int64_t longest_of(const std::vector<ProbePair>& pairs) {
 /// at must have been worked out by the encoder's own attention, which is what is probed.
 std::string recipe_of(const Kind& kind, int64_t longest) {
   const int64_t room = (longest + 31) / 32 * 32;
-  int64_t budget = 4096;
-  while (budget < 16 * room) budget *= 2;
+  int64_t budget = 2048;
+  while (budget < 32 * room) budget *= 2;
   return fmt::format(R"(# A probe: {}.
 # `attune new probe:{}` writes the data beside it; recipes/probes/README.md tells what to expect.
 # `attune info recipe` explains every key.
@@ -118,7 +121,7 @@ max_length = {}
 kind = "word"
 
 [model]
-encoder_layers = 2
+encoder_layers = {}
 decoder_layers = 1            # looks once at what the encoder made of the line:
 cross_heads = 1               # the encoder's own attention has to do the work
 d_model = 64
@@ -144,7 +147,7 @@ keep = 1
 average = 1
 seed = 1
 )",
-                     kind.sentence, kind.name, room, budget, kind.updates);
+                     kind.sentence, kind.name, room, kind.layers, budget, kind.updates);
 }
 
 void save_side(const std::string& path, const std::vector<ProbePair>& pairs, std::string ProbePair::*side) {
@@ -166,14 +169,14 @@ Probe make_probe(const std::string& name, const ProbeOptions& options) {
   refuse_unused(kind, options);
   int64_t lines = kind.lines;
   take(options.lines, lines, "lines", 1, 10'000'000);
-  const auto draw = kind.drawer(options);
+  const auto draw = kind.drawer(options, false);
   Random random(options.seed);
   std::set<std::string> seen;
   Probe p{kind.name, kind.sentence, {}, {}, {}, {}};
   // Tested first: other training lines do not change them.
   p.test = draw_lines(kTestLines, draw, random, seen);
   p.valid = draw_lines(kValidLines, draw, random, seen);
-  p.train = draw_lines(lines, draw, random, seen);
+  p.train = draw_lines(lines, kind.drawer(options, true), random, seen);
   p.recipe = recipe_of(kind, std::max({longest_of(p.train), longest_of(p.valid), longest_of(p.test)}));
   return p;
 }

@@ -1,8 +1,8 @@
-// Copying over a gap. Which of the groups is to be copied is told far behind them, so that a group has to learn of the
-// question, or the question of all groups, over the whole gap.
-#include <algorithm>
+// Copying over a gap. The decoder can only look at one place for each bead, so that a colour has to find its bead, or
+// a bead its place in the order, over the whole gap.
 #include <array>
 #include <numeric>
+#include <utility>
 
 #include "data/probe_lines.h"
 
@@ -10,37 +10,36 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kColours = "abcdefgh";
+constexpr size_t kColours = 8;
 constexpr const char* kFillers[] = {"la", "le", "lo", "lu"};
 
-/// The first `count` of a random order.
-template <size_t N>
-std::array<int, N> shuffled(Random& random) {
-  std::array<int, N> order;
-  std::iota(order.begin(), order.end(), 0);
-  for (size_t i = N; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+/// A random order of 0 to count - 1.
+std::array<size_t, kColours> shuffled(Random& random, size_t count) {
+  std::array<size_t, kColours> order{};
+  std::iota(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), size_t{0});
+  for (size_t i = count; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
   return order;
 }
 
 }  // namespace
 
 ProbeLine draw_copy(Random& random, const CopyLines& o) {
+  const auto beads = o.easier ? 1 + random.below(static_cast<uint64_t>(o.beads)) : static_cast<uint64_t>(o.beads);
+  const auto colours = shuffled(random, kColours);  // of the beads
+  const auto order = shuffled(random, beads);       // in which they are asked for
+  std::array<std::string, kColours> bead;
+  for (size_t i = 0; i < beads; ++i)
+    bead[i] = {static_cast<char>('a' + colours[i]), static_cast<char>('0' + random.below(10))};
+
   ProbeLine line;
-  const auto colours = shuffled<8>(random);
-  const auto asked = random.below(static_cast<uint64_t>(o.groups));
-  for (int64_t g = 0; g < o.groups; ++g) {
-    const auto numbers = shuffled<10>(random);  // no number twice in a group: each bead has one that follows it
-    for (int64_t b = 0; b < o.beads; ++b) {
-      const std::string bead{kColours[colours[static_cast<size_t>(g)]],
-                             static_cast<char>('0' + numbers[static_cast<size_t>(b)])};
-      line.source += bead + " ";
-      if (static_cast<uint64_t>(g) == asked) line.target += (b ? " " : "") + bead;
-    }
+  for (size_t i = 0; i < beads; ++i) {
+    const std::string& next = bead[order[i]];
+    line.source += std::string{next[0], ' '};
+    line.target += (i ? " " : "") + next;
   }
-  const auto least = static_cast<uint64_t>(o.gap * 3 / 4), most = static_cast<uint64_t>(o.gap);
-  for (uint64_t n = least + random.below(most - least + 1); n > 0; --n)
+  for (uint64_t n = draw_gap(random, o.gap, o.easier); n > 0; --n)
     line.source += std::string(kFillers[random.below(4)]) + " ";
-  line.source += kColours[colours[asked]];
+  for (size_t i = 0; i < beads; ++i) line.source += (i ? " " : "") + bead[i];
   return line;
 }
 

@@ -1,6 +1,5 @@
 // Nested lists with operations on them: the answer needs the value of every inner list.
 #include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "data/probe_lines.h"
@@ -9,20 +8,18 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOperations[] = {"[MAX", "[MIN", "[MED", "[SM"};
+constexpr const char* kOperations[] = {"[MAX", "[MIN", "[FIRST", "[LAST"};
 
-int value_of(uint64_t operation, std::vector<int> values) {
-  std::sort(values.begin(), values.end());
-  const size_t half = values.size() / 2;
+int value_of(uint64_t operation, const std::vector<int>& values) {
   switch (operation) {
     case 0:
-      return values.back();
+      return *std::max_element(values.begin(), values.end());
     case 1:
-      return values.front();
+      return *std::min_element(values.begin(), values.end());
     case 2:
-      return values.size() % 2 ? values[half] : (values[half - 1] + values[half]) / 2;
+      return values.front();
     default:
-      return std::accumulate(values.begin(), values.end(), 0) % 10;
+      return values.back();
   }
 }
 
@@ -58,7 +55,12 @@ Drawn draw(Random& random, const ListOpsLines& o, int64_t depth) {
 
 }  // namespace
 
-ProbeLine draw_listops(Random& random, const ListOpsLines& o) {
+ProbeLine draw_listops(Random& random, const ListOpsLines& options) {
+  ListOpsLines o = options;
+  if (o.easier) {
+    o.depth = 1 + static_cast<int64_t>(random.below(static_cast<uint64_t>(o.depth)));
+    o.arguments = 2 + static_cast<int64_t>(random.below(static_cast<uint64_t>(o.arguments - 1)));
+  }
   const auto wanted = static_cast<int>(random.below(10));  // otherwise 0 and 9, of MIN and MAX, would be the most
   for (;;) {
     const Drawn d = draw(random, o, o.depth);

@@ -18,33 +18,41 @@ std::vector<std::string> words(const std::string& line) {
   return all;
 }
 
-TEST(CopyProbe, TheAnswerAreTheBeadsOfTheAskedColour) {
+TEST(CopyProbe, TheAnswerAreTheBeadsInTheOrderOfTheColours) {
   Random random(5);
-  const CopyLines options{.groups = 4, .beads = 3, .gap = 40};
-  std::map<char, int> asked;
-  std::set<size_t> lengths;
-  for (int i = 0; i < 500; ++i) {
-    const ProbeLine line = draw_copy(random, options);
-    const auto w = words(line.source);
-    const char colour = w.back()[0];
-    ++asked[colour];
-    std::string answer;
-    size_t beads = 0;
-    for (const std::string& word : w) {
-      const bool bead = word.size() == 2 && std::isdigit(word[1]);
-      EXPECT_TRUE(!bead || &word == &w[beads]) << "beads come first";
-      beads += bead;
-      if (bead && word[0] == colour) answer += (answer.empty() ? "" : " ") + word;
+  for (const bool easier : {false, true}) {
+    std::set<char> colours;
+    std::set<std::string> beads;
+    std::set<size_t> gaps, counts;
+    int sorted = 0;  // lines whose beads stand in the order that is asked for
+    for (int i = 0; i < 1000; ++i) {
+      const ProbeLine line = draw_copy(random, {.beads = 4, .gap = 40, .easier = easier});
+      const auto w = words(line.source), answer = words(line.target);
+      const size_t count = answer.size();
+      counts.insert(count);
+      ASSERT_GE(w.size(), 2 * count);
+      gaps.insert(w.size() - 2 * count);
+      const std::set<std::string> there(w.end() - static_cast<long>(count), w.end());
+      EXPECT_EQ(there, std::set<std::string>(answer.begin(), answer.end())) << line.source;
+      std::set<char> own;
+      for (size_t k = 0; k < count; ++k) {
+        EXPECT_EQ(answer[k].substr(0, 1), w[k]) << line.source;
+        own.insert(answer[k][0]);
+      }
+      EXPECT_EQ(own.size(), count) << "a colour twice: " << line.target;
+      colours.insert(own.begin(), own.end());
+      beads.insert(answer.begin(), answer.end());
+      sorted += std::equal(answer.begin(), answer.end(), w.end() - static_cast<long>(count));
     }
-    EXPECT_EQ(line.target, answer) << line.source;
-    EXPECT_EQ(words(answer).size(), 3u);
-    EXPECT_EQ(beads, 12u);
-    const size_t gap = w.size() - beads - 1;
-    EXPECT_TRUE(gap >= 30 && gap <= 40) << gap;
-    lengths.insert(gap);
+    EXPECT_EQ(colours.size(), 8u);
+    EXPECT_EQ(beads.size(), 80u);
+    EXPECT_EQ(gaps.size(), easier ? 41u : 11u);
+    EXPECT_EQ(*gaps.rbegin(), 40u);
+    EXPECT_EQ(counts.size(), easier ? 4u : 1u);
+    if (!easier) {
+      EXPECT_LT(sorted, 80);  // of 1000, a 24th in the mean
+    }
   }
-  EXPECT_EQ(asked.size(), 8u);
-  EXPECT_EQ(lengths.size(), 11u);
 }
 
 /// A parser from the right: a list is worked out when its bracket opens.
@@ -65,17 +73,11 @@ int value_of(const std::string& line, int& depth) {
     std::vector<int> list = lists.back();
     lists.pop_back();
     EXPECT_GE(list.size(), 2u) << line;
-    int value = -1, sum = 0;
-    for (const int x : list) sum += x;
+    int value = -1;
     if (w[i] == "[MAX") value = *std::max_element(list.begin(), list.end());
     if (w[i] == "[MIN") value = *std::min_element(list.begin(), list.end());
-    if (w[i] == "[SM") value = sum % 10;
-    if (w[i] == "[MED") {
-      std::multiset<int> sorted(list.begin(), list.end());
-      const int low = *std::next(sorted.begin(), static_cast<long>((list.size() - 1) / 2)),
-                high = *std::next(sorted.begin(), static_cast<long>(list.size() / 2));
-      value = (low + high) / 2;
-    }
+    if (w[i] == "[FIRST") value = list.back();  // the last from the right
+    if (w[i] == "[LAST") value = list.front();
     lists.back().push_back(value);
   }
   depth = static_cast<int>(deepest) - 1;
@@ -101,49 +103,56 @@ TEST(ListOpsProbe, TheAnswerIsTheValue) {
   EXPECT_EQ(depths.rbegin()->first, 3);
   EXPECT_GT(depths[3], 200);
   int depth = 0;
-  EXPECT_EQ(value_of("[MAX 4 3 [MIN 2 3 ] 1 0 [MED 1 5 8 9 2 ] ]", depth), 5);
-  EXPECT_EQ(value_of("[SM 7 8 [MED 1 4 ] ]", depth), 7);
+  EXPECT_EQ(value_of("[MAX 4 3 [MIN 2 3 ] 1 0 [LAST 1 8 5 ] ]", depth), 5);
+  EXPECT_EQ(value_of("[FIRST [FIRST 7 4 ] 8 [MAX 1 9 ] ]", depth), 7);
 }
 
-TEST(AgreementProbe, TheVerbAgreesWithThePhraseOfItsVoice) {
+TEST(AgreementProbe, AVerbAgreesWithTheNounOfItsVoice) {
   Random random(5);
-  const AgreementLines options{.gap = 20};
-  const std::map<std::string, std::string> particle_of{{"ma", "ka"}, {"in", "po"}, {"an", "su"}, {"ip", "ni"}};
-  std::map<std::string, std::string> gender;  // of nouns without their number, as the endings reveal it
-  std::set<std::string> endings, singular, plural;
-  int attractors = 0;
-  const int lines = 4000;
-  std::vector<std::pair<std::string, std::string>> others;  // nouns of other phrases, ending of the verb
-  for (int i = 0; i < lines; ++i) {
-    const ProbeLine line = draw_agreement(random, options);
-    const auto w = words(line.source), answer = words(line.target);
-    ASSERT_EQ(answer.size(), 2u);
-    EXPECT_EQ(answer[0], w.back());
-    const std::string particle = particle_of.at(w[w.size() - 2]);
-    EXPECT_EQ(std::count(w.begin(), w.end(), particle), 1) << line.source;
-    std::string noun;
-    size_t last_noun = 0, phrases = 0;
-    for (size_t k = 0; k + 1 < w.size(); ++k)
-      for (const auto& [voice, p] : particle_of)
-        if (w[k] == p) {
-          ++phrases;
-          last_noun = k + 1;
-          if (p == particle) noun = w[k + 1];
-        }
-    EXPECT_EQ(phrases, 4u);
-    EXPECT_GE(w.size() - 2 - last_noun, 15u) << line.source;
-    const bool many = noun.ends_with("n");
-    EXPECT_EQ(many, answer[1].ends_with("t")) << line.source << " -> " << line.target;
-    const std::string stem = many ? noun.substr(0, noun.size() - 1) : noun;
-    const std::string own = many ? answer[1].substr(0, 2) : answer[1];
-    const auto [known, fresh] = gender.emplace(stem, own);
-    EXPECT_EQ(known->second, own) << noun << ": a noun has one gender";
-    endings.insert(answer[1]);
-    attractors += w[1] != noun;  // the first noun of the line is not the subject
+  const std::map<std::string, std::string> role_of{{"ma", "ka"}, {"in", "po"}, {"an", "su"}, {"ip", "ni"}};
+  for (const bool easier : {false, true}) {
+    std::map<std::string, std::string> gender;  // of nouns without their number, as the endings reveal it
+    std::set<std::string> endings;
+    std::set<size_t> counts, verbs;
+    std::map<size_t, int> place;  // which of the nouns the first verb means
+    for (int i = 0; i < 3000; ++i) {
+      const ProbeLine line = draw_agreement(random, {.verbs = 2, .nouns = 4, .gap = 20, .easier = easier});
+      const auto w = words(line.source), answer = words(line.target);
+      std::vector<std::string> roles, nouns;
+      size_t far = 0;  // the first noun
+      for (size_t k = answer.size(); k < w.size(); ++k)
+        for (const auto& [voice, role] : role_of)
+          if (w[k].size() >= 6 && w[k].starts_with(role)) {
+            if (nouns.empty()) far = k;
+            roles.push_back(role);
+            nouns.push_back(w[k].substr(2));
+          }
+      counts.insert(nouns.size());
+      verbs.insert(answer.size());
+      for (size_t v = 0; v < answer.size(); ++v) {
+        ASSERT_TRUE(answer[v].starts_with(w[v])) << line.source;
+        const std::string role = role_of.at(w[v]), ending = answer[v].substr(2);
+        ASSERT_EQ(std::count(roles.begin(), roles.end(), role), 1) << line.source;
+        const auto at = static_cast<size_t>(std::find(roles.begin(), roles.end(), role) - roles.begin());
+        if (v == 0) ++place[at];
+        const std::string& noun = nouns[at];
+        const bool many = noun.ends_with("n");
+        EXPECT_EQ(many, ending.ends_with("t")) << line.source << " -> " << line.target;
+        const std::string own = ending.substr(0, 2);
+        const auto [known, fresh] = gender.emplace(many ? noun.substr(0, noun.size() - 1) : noun, own);
+        EXPECT_EQ(known->second, own) << noun << ": a noun has one gender";
+        endings.insert(ending);
+      }
+      if (!easier) { EXPECT_GE(far - answer.size(), 15u) << line.source; }
+    }
+    EXPECT_EQ(gender.size(), 18u);
+    EXPECT_EQ(endings.size(), 6u);
+    EXPECT_EQ(counts.size(), easier ? 4u : 1u);
+    EXPECT_EQ(verbs.size(), easier ? 2u : 1u);
+    if (!easier) {
+      for (size_t k = 0; k < 4; ++k) { EXPECT_NEAR(place[k], 750, 120); }
+    }
   }
-  EXPECT_EQ(gender.size(), 36u);
-  EXPECT_EQ(endings.size(), 6u);
-  EXPECT_GT(attractors, lines / 2);
 }
 
 TEST(Probes, DependOnTheRandomNumbersAlone) {
