@@ -273,7 +273,7 @@ def luna():
 
     def set_linear(layer, parameters, name):
         weight, bias = numbers.matrix(WIDTH, WIDTH), numbers.matrix(1, WIDTH)[0]
-        layer.weight.data, layer.bias.data = tensor(weight) / 4, tensor(bias) / 4
+        layer.weight.data, layer.bias.data = tensor(weight) / 2, tensor(bias) / 4
         parameters[name + ".weight"], parameters[name + ".bias"] = layer.weight.data, [layer.bias.data.tolist()]
 
     def base(name, causal, parameters, outs):
@@ -287,9 +287,9 @@ def luna():
         for own, name in (("pq_proj", "pack.query"), ("pk_proj", "pack.key"), ("pv_proj", "pack.value"),
                           ("q_proj", "query"), ("k_proj", "key"), ("v_proj", "value"), ("out_proj", "output")):
             set_linear(getattr(layer, own), parameters, f"{i}.{name}")
-        h, packed = layer(h, p, None)
+        out, packed = layer(h, p, None)
         p = F.layer_norm(p + packed, [WIDTH])
-        outs[f"out{i}"] = h.detach()[:, 0]
+        outs[f"out{i}"] = out.detach()[:, 0]
     cases = [base("encoder", False, parameters, outs)]
     parameters = {}
     layer = LunarCausalAttention(WIDTH, HEADS, tie_kv=False)
@@ -300,8 +300,8 @@ def luna():
     out = layer(tensor(x)[:, None], tensor(memory)[:, None])
     cases.append(base("decoder", True, parameters, {"out0": out.detach()[:, 0]}))
     write("luna", "fairseq-apollo at 035a360, luna_attention.py, LunarMultiheadAttention and LunarCausalAttention",
-          "LunarMultiheadAttention(8, 2, 2, self_attention=True, tie_kv=False)(x, p, None) twice, p = LayerNorm(p + "
-          "packed) between; the decoder: LunarCausalAttention(8, 2, tie_kv=False)(x, p)",
+          "LunarMultiheadAttention(8, 2, 2, self_attention=True, tie_kv=False)(x, p, None) twice, of the same x, p = "
+          "LayerNorm(p + packed) between; the decoder: LunarCausalAttention(8, 2, tie_kv=False)(x, p)",
           "The authors pack with keys of a projection of their own (pc_proj) in a decoder, attune with those that it "
           "unpacks with: pc_proj is k_proj here. attune norms P at the beginning of a layer, so also before the first "
           "one. In the authors' decoder P has been through cross-attention; attune's is the learned one in every "
