@@ -159,8 +159,8 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
 
 /// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows, which lie from `at` on in
 /// w.q, w.dout and w.dq. Each loop goes over the rows in strips and keeps one side's panels in L1.
-void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at,
-                   int64_t key0) {
+void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at, int64_t key0,
+                   Ahead& ahead) {
   const AttentionShape& x = a.shape;
   const int64_t width = round16(x.dim), height = strip_height(x);
   const float *q = w.q.data + at * w.q.stride, *dout = w.dout.data + at * w.dout.stride;
@@ -175,11 +175,14 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const Sco
     clear_outside(w, tile, t);
     panel_scores(t.tile.q, w.q.stride, t.tile.rows, x.dim, w.keys_t,
                  {t.tile.key - key0, t.tile.key - key0 + t.tile.cols}, t.s, kKeyTile);
+    ahead.some();
   }
   for (int64_t i = 0; i < count; ++i) {
     if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i], key0);
+    ahead.some();
   }
   for (int64_t i = 0; i < count; ++i) {
+    ahead.some();
     const ScoreTile& t = strips[i].tile;
     if (t.cols > 0 || !add_dq)
       block_product<false>({t.rows, width, t.cols, strips[i].ds, kKeyTile, w.keys.data + (t.key - key0) * w.keys.stride,
@@ -241,7 +244,8 @@ void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t se
     w.add_dq = a.add_dq;
     w.add_dk = a.add_dk || g > 0;
     w.add_dv = a.add_dv || g > 0;
-    tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0);
+    Ahead nothing;
+    tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0, nothing);
   }
 }
 
@@ -301,17 +305,16 @@ class Held {
   int64_t next_ = 0, done_ = 0;  // the first tile not copied yet, the first not written out yet
 };
 
-/// A tile of keys of one key-value head, from the first one of it on: its own gradients, and what it adds to those of
-/// the queries that see it.
+/// A tile of keys of one key-value head: its own gradients, and what it adds to those of the queries that see it.
 void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& held, int64_t segment, int64_t head_kv,
                    int64_t key) {
   const AttentionShape& x = a.shape;
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
   const int64_t end = std::min(m, key + kKeyTile), row = x.keys->begin(segment) + key, column = head_kv * x.dim;
   const int64_t width = round16(x.dim), step = held.step();
-  const float *k = a.k.data + row * a.k.stride + column, *v = a.v.data + row * a.v.stride + column;
+  const float* k = a.k.data + row * a.k.stride + column;
   pack_transposed(k, a.k.stride, end - key, x.dim, w.keys_t);
-  pack_transposed(v, a.v.stride, end - key, x.dim, w.values_t);
+  pack_transposed(a.v.data + row * a.v.stride + column, a.v.stride, end - key, x.dim, w.values_t);
   copy_dense(k, a.k.stride, end - key, x.dim, w.keys.data);
   std::fill_n(w.dk.data, (end - key) * width, 0.0f);
   std::fill_n(w.dv.data, (end - key) * width, 0.0f);
@@ -319,6 +322,12 @@ void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& hel
   int64_t last = first;  // the end of the tiles that see this one
   while (last < n && keys_of_rows(x, segment, last, std::min(step, n - last)).from < end) last += step;
   held.hold(first, last);
+  Ahead ahead;
+  if (banded(x.mask)) {  // little is computed until then
+    ahead.start(3 * group * ((last - first) / strip_height(x)));
+    ahead.add(a.dk, {row, row + end - key}, column, x.dim);
+    ahead.add(a.dv, {row, row + end - key}, column, x.dim);
+  }
   for (int64_t g = 0; g < group; ++g)
     for (int64_t query = first; query < last; query += step) {
       const int64_t rows = std::min(step, n - query);
@@ -327,7 +336,7 @@ void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& hel
         tile_backward(a, w,
                       {segment, head_kv * group + g, n, m, query, cols.from, rows, cols.to - cols.from, kKeyTile,
                        nullptr, 0, x.dim},
-                      held.at(query, g), key);
+                      held.at(query, g), key, ahead);
     }
   put_rows(w.dk.data, end - key, x.dim, a.dk, row, column, a.add_dk);
   put_rows(w.dv.data, end - key, x.dim, a.dv, row, column, a.add_dv);

@@ -100,8 +100,8 @@ HWY_INLINE void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, 
   }
 }
 
-/// Rows that will be needed soon, asked for a few at a time between products: they lie far apart, out of sight of the
-/// hardware's own prefetching, and asked for all at once they would hold up the work at hand.
+/// Rows that will be read or written soon, asked for a few at a time between products: asked for all at once they would
+/// hold up the work at hand.
 class Ahead {
  public:
   /// Forgets what is left. All that is added now is asked for in so many calls of some(), about.
