@@ -325,8 +325,8 @@ void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& hel
   Ahead ahead;
   if (banded(x.mask)) {  // little is computed until then
     ahead.start(3 * group * ((last - first) / strip_height(x)));
-    ahead.add(a.dk, {row, row + end - key}, column, x.dim);
-    ahead.add(a.dv, {row, row + end - key}, column, x.dim);
+    for (const Rows& to : {a.dk, a.dv})
+      if (to.data) ahead.add({to.data + column, to.stride}, {row, row + end - key}, x.dim);
   }
   for (int64_t g = 0; g < group; ++g)
     for (int64_t query = first; query < last; query += step) {

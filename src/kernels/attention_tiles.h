@@ -100,28 +100,29 @@ HWY_INLINE void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, 
   }
 }
 
-/// Rows that will be read or written soon, asked for a few at a time between products: asked for all at once they would
-/// hold up the work at hand.
+/// Rows that will be read or written soon, asked for a few lines at a time between products: asked for all at once they
+/// would hold up the work at hand.
 class Ahead {
  public:
   /// Forgets what is left. All that is added now is asked for in so many calls of some(), about.
   HWY_INLINE void start(int64_t calls) {
     calls_ = std::max<int64_t>(calls, 1);
     count_ = at_ = 0;
-    row_ = total_ = 0;
-    each_ = 0;
+    row_ = column_ = lines_ = each_ = 0;
   }
   /// `width` columns of rows [rows.from, rows.to). Nowhere (data == nullptr): none.
-  HWY_INLINE void add(const Rows& x, Mask::Range rows, int64_t column, int64_t width) {
+  HWY_INLINE void add(const Rows& x, Mask::Range rows, int64_t width) {
     if (!x.data || rows.from >= rows.to) return;
-    parts_[count_++] = {x.data + rows.from * x.stride + column, x.stride, rows.to - rows.from, width};
-    total_ += rows.to - rows.from;
-    each_ = (total_ + calls_ - 1) / calls_;
+    parts_[count_++] = {x.data + rows.from * x.stride, x.stride, rows.to - rows.from, width};
+    lines_ += (rows.to - rows.from) * ((width + 15) / 16);
+    each_ = (lines_ + calls_ - 1) / calls_;
   }
   HWY_INLINE void some() {
     for (int64_t left = each_; left > 0 && at_ < count_; --left) {
       const Part& x = parts_[at_];
-      for (int64_t d = 0; d < x.width; d += 16) __builtin_prefetch(x.data + row_ * x.stride + d, 0, 2);
+      __builtin_prefetch(x.data + row_ * x.stride + column_, 0, 2);
+      if ((column_ += 16) < x.width) continue;
+      column_ = 0;
       if (++row_ < x.rows) continue;
       row_ = 0;
       ++at_;
@@ -135,7 +136,7 @@ class Ahead {
   };
   Part parts_[8];
   int count_ = 0, at_ = 0;
-  int64_t calls_ = 1, row_ = 0, total_ = 0, each_ = 0;
+  int64_t calls_ = 1, row_ = 0, column_ = 0, lines_ = 0, each_ = 0;
 };
 
 /// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
