@@ -59,7 +59,7 @@ struct AttentionGrowth {
   double exponent = 0;  // its time grows as length^this between the lengths below; 0 where there are not two of them
   int64_t from = 0, to = 0;
   int64_t faster_from =
-      0;  // the first length from which on it was faster than softmax at all; 0: none, or not measured
+      0;  // the first length from which on it was faster than softmax at all; 0: none, or just one measured
 };
 /// Exponents are fitted to lengths of at least `from`: in shorter ones the caches have a say.
 std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>& figures, int64_t from = 4096);

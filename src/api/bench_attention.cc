@@ -232,7 +232,7 @@ std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>
   }
   std::vector<AttentionGrowth> growth;
   for (auto& [g, ms] : all) {
-    if (g.mechanism != "softmax")
+    if (g.mechanism != "softmax" && softmax.size() > 1)
       for (auto i = softmax.rbegin(); i != softmax.rend() && ms.contains(i->first) && ms[i->first] < i->second; ++i)
         g.faster_from = i->first;
     ms.erase(ms.begin(), ms.lower_bound(from));

@@ -311,13 +311,12 @@ void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& hel
   const AttentionShape& x = a.shape;
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
   const int64_t end = std::min(m, key + kKeyTile), row = x.keys->begin(segment) + key, column = head_kv * x.dim;
-  const int64_t width = round16(x.dim), step = held.step();
+  const int64_t step = held.step();
   const float* k = a.k.data + row * a.k.stride + column;
   pack_transposed(k, a.k.stride, end - key, x.dim, w.keys_t);
   pack_transposed(a.v.data + row * a.v.stride + column, a.v.stride, end - key, x.dim, w.values_t);
   copy_dense(k, a.k.stride, end - key, x.dim, w.keys.data);
-  std::fill_n(w.dk.data, (end - key) * width, 0.0f);
-  std::fill_n(w.dv.data, (end - key) * width, 0.0f);
+  for (float* to : {w.dk.data, w.dv.data}) std::fill_n(to, (end - key) * round16(x.dim), 0.0f);
   const int64_t first = first_query_tile(x, segment, key, step);
   int64_t last = first;  // the end of the tiles that see this one
   while (last < n && keys_of_rows(x, segment, last, std::min(step, n - last)).from < end) last += step;
