@@ -31,7 +31,7 @@ struct AttentionBench {
   int dim = 64;  // per head
   bool causal = false;
   int64_t band = 0;                     // 0: everything; w: the last w positions (causal), or w/2 on each side
-  std::vector<std::string> mechanisms;  // any of "softmax", "band:W", "linear"; empty: the band, or softmax
+  std::vector<std::string> mechanisms;  // of "softmax", "band:W", "linear", "routing"; empty: the band, or softmax
   int64_t rows = 0;                     // in all; 0: one sequence of the given length, else as many as fit
   int64_t sentences = 0;  // one figure more, of so many packed sentences of 8 to 30 tokens (its length is 0)
   double dropout = 0;
@@ -40,7 +40,8 @@ struct AttentionBench {
 };
 
 /// Operations are counted for the pairs of positions that see each other: 4 dim forward, 10 dim backward. Linear
-/// attention counts as if each position saw `dim` others, which is what reading its sums takes.
+/// attention counts as if each position saw `dim` others, which is what reading its sums takes. Routing has about the
+/// root of the length as clusters, their windows as long, and is timed as training runs it, clustering included.
 struct AttentionFigure {
   std::string mechanism;
   int64_t band = 0;
@@ -49,6 +50,27 @@ struct AttentionFigure {
   double forward_gflops = 0, forward_share_of_peak = 0;
   double backward_gflops = 0, backward_share_of_peak = 0;
   double peak_mb = 0;  // all that is held: inputs, results, gradients and the kernels' scratch
+};
+
+/// What the figures of one mechanism say together.
+struct AttentionGrowth {
+  std::string mechanism;
+  int64_t band = 0;
+  double exponent = 0;  // its time grows as length^this between the lengths below; 0 where there are not two of them
+  int64_t from = 0, to = 0;
+  int64_t faster_from =
+      0;  // the first length from which on it was faster than softmax at all; 0: none, or just one measured
+};
+/// Exponents are fitted to lengths of at least `from`: in shorter ones the caches have a say.
+std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>& figures, int64_t from = 4096);
+
+/// One more position of one sequence, when so many came before.
+struct DecodeFigure {
+  std::string mechanism;
+  int64_t band = 0;
+  int64_t length = 0;
+  double us_per_token = 0;
+  int64_t state_bytes = 0;  // what one layer remembers between two of them
 };
 
 /// Training as it is: real batches, forward, backward, optimiser. Nothing is saved.
@@ -73,6 +95,8 @@ struct TrainFigure {
 TrainFigure bench_train(const TrainBench& bench);
 std::vector<GemmFigure> bench_gemm(const GemmBench& bench);
 std::vector<AttentionFigure> bench_attention(const AttentionBench& bench);
+/// Of the same mechanisms but routing, causal, without dropout.
+std::vector<DecodeFigure> bench_decode(const AttentionBench& bench);
 /// GFLOP/s of that many threads at once, in registers alone. Takes about 50 ms.
 double peak_gflops(int threads);
 

@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <map>
 
+#include "api/bench_layer.h"
 #include "api/timing.h"
 #include "attune/bench.h"
 #include "base/error.h"
@@ -107,14 +109,31 @@ AttentionFigure measure_linear(const AttentionBench& bench, const Segments& segm
   return figure;
 }
 
+/// Clusters and windows of about the root of the length (Roy et al. 2020, section 4.1).
+AttentionFigure measure_routing(const AttentionBench& bench, const Segments& segments, ThreadPool& pool) {
+  const auto root = std::max<int64_t>(1, std::llround(std::sqrt(static_cast<double>(segments.longest))));
+  AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = bench.causal};
+  setup.dropout = static_cast<float>(bench.dropout);
+  BenchLayer layer({"routing", {{"clusters", root}, {"window", root}}}, setup, segments, pool);
+  const double flops = layer.operations();
+  AttentionFigure figure = timed(
+      bench, flops, [&] { layer.forward(); }, [&] { layer.forward_and_backward(); });
+  figure.backward_ms = std::max(figure.backward_ms - figure.forward_ms, 1e-6);  // what was timed is both
+  const double gflops = 2.5 * flops * 1e-6 / figure.backward_ms;
+  figure.backward_share_of_peak *= gflops / figure.backward_gflops;
+  figure.backward_gflops = gflops;
+  figure.peak_mb = static_cast<double>(layer.bytes()) / (1 << 20);
+  return figure;
+}
+
 struct Mechanism {
   std::string name;
   int64_t band = 0;
 };
 
-/// "softmax", "linear" or "band:128".
+/// "softmax", "linear", "routing" or "band:128".
 Mechanism parse_mechanism(const std::string& text) {
-  if (text == "softmax" || text == "linear") return {text};
+  if (text == "softmax" || text == "linear" || text == "routing") return {text};
   constexpr std::string_view prefix = "band:";
   Mechanism m{"band"};
   if (text.starts_with(prefix)) {
@@ -122,7 +141,8 @@ Mechanism parse_mechanism(const std::string& text) {
     const auto r = std::from_chars(text.data() + prefix.size(), end, m.band);
     if (r.ec == std::errc{} && r.ptr == end && m.band >= 1 && m.band <= (1 << 20)) return m;
   }
-  fail(ErrorKind::usage, "mechanism '{}' can't be measured\n  fix: softmax, band:W (say band:128) or linear", text);
+  fail(ErrorKind::usage, "mechanism '{}' can't be measured\n  fix: softmax, band:W (say band:128), linear or routing",
+       text);
 }
 
 std::vector<Mechanism> mechanisms_of(const AttentionBench& bench) {
@@ -135,21 +155,46 @@ std::vector<Mechanism> mechanisms_of(const AttentionBench& bench) {
   return all;
 }
 
-}  // namespace
+AttentionFigure measure(const AttentionBench& bench, const Mechanism& m, const Segments& segments, ThreadPool& pool) {
+  if (m.name == "linear") return measure_linear(bench, segments, pool);
+  if (m.name == "routing") return measure_routing(bench, segments, pool);
+  return measure_softmax(bench, m.band, segments, pool);
+}
 
-std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
+void check_bench(const AttentionBench& bench) {
   check(bench.threads >= 1, "bench attention", "{} threads", bench.threads);
   check(bench.seconds > 0, "bench attention", "{} seconds per figure", bench.seconds);
   check(bench.heads >= 1 && bench.dim >= 1, "bench attention", "{} heads of {}", bench.heads, bench.dim);
   check(bench.band >= 0, "bench attention", "a band of {}", bench.band);
   check(bench.dropout >= 0 && bench.dropout < 1, "bench attention", "a dropout rate of {}", bench.dropout);
+  for (int64_t length : bench.lengths)
+    check(length >= 1 && length <= (1 << 20), "bench attention", "a length of {}, not 1 to {}", length, 1 << 20);
+}
+
+/// The exponent of the power of the length that fits best, by least squares of the logarithms.
+double fitted_exponent(const std::map<int64_t, double>& ms) {
+  double x = 0, y = 0, xx = 0, xy = 0;
+  const auto n = static_cast<double>(ms.size());
+  for (const auto& [length, time] : ms) {
+    const double a = std::log(static_cast<double>(length)), b = std::log(time);
+    x += a;
+    y += b;
+    xx += a * a;
+    xy += a * b;
+  }
+  return (n * xy - x * y) / (n * xx - x * x);
+}
+
+}  // namespace
+
+std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
+  check_bench(bench);
   const std::vector<Mechanism> mechanisms = mechanisms_of(bench);
   ThreadPool pool(bench.threads);
   std::vector<AttentionFigure> figures;
-  const auto measure = [&](const Segments& segments, int64_t length) {
+  const auto measure_all = [&](const Segments& segments, int64_t length) {
     for (const Mechanism& m : mechanisms) {
-      AttentionFigure f =
-          m.name == "linear" ? measure_linear(bench, segments, pool) : measure_softmax(bench, m.band, segments, pool);
+      AttentionFigure f = measure(bench, m, segments, pool);
       f.mechanism = m.name;
       f.band = m.band;
       f.length = length;
@@ -158,16 +203,63 @@ std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
     }
   };
   for (int64_t length : bench.lengths) {
-    check(length >= 1 && length <= (1 << 20), "bench attention", "a length of {}, not 1 to {}", length, 1 << 20);
     const int64_t count = std::max<int64_t>(1, bench.rows / length);
-    measure(Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(count), static_cast<int32_t>(length))),
-            length);
+    measure_all(Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(count), static_cast<int32_t>(length))),
+                length);
   }
   if (bench.sentences > 0) {
     Random random(1);
     std::vector<int32_t> lengths(static_cast<size_t>(bench.sentences));
     for (auto& n : lengths) n = static_cast<int32_t>(8 + random.below(23));
-    measure(Segments::of_lengths(lengths), 0);
+    measure_all(Segments::of_lengths(lengths), 0);
+  }
+  return figures;
+}
+
+std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>& figures, int64_t from) {
+  std::map<int64_t, double> softmax;  // milliseconds of one sequence, by length
+  std::vector<std::pair<AttentionGrowth, std::map<int64_t, double>>> all;
+  for (const AttentionFigure& f : figures) {
+    if (f.length == 0) continue;
+    const auto known = std::find_if(all.begin(), all.end(), [&](const auto& g) {
+      return g.first.mechanism == f.mechanism && g.first.band == f.band;
+    });
+    auto& one = known == all.end() ? all.emplace_back(AttentionGrowth{f.mechanism, f.band}, std::map<int64_t, double>{})
+                                   : *known;
+    const double ms = (f.forward_ms + f.backward_ms) * static_cast<double>(f.length) / static_cast<double>(f.rows);
+    one.second[f.length] = ms;
+    if (f.mechanism == "softmax") softmax[f.length] = ms;
+  }
+  std::vector<AttentionGrowth> growth;
+  for (auto& [g, ms] : all) {
+    if (g.mechanism != "softmax" && softmax.size() > 1)
+      for (auto i = softmax.rbegin(); i != softmax.rend() && ms.contains(i->first) && ms[i->first] < i->second; ++i)
+        g.faster_from = i->first;
+    ms.erase(ms.begin(), ms.lower_bound(from));
+    if (ms.size() > 1) {
+      g.exponent = fitted_exponent(ms);
+      g.from = ms.begin()->first;
+      g.to = ms.rbegin()->first;
+    }
+    if (g.exponent != 0 || g.faster_from > 0) growth.push_back(g);
+  }
+  return growth;
+}
+
+std::vector<DecodeFigure> bench_decode(const AttentionBench& bench) {
+  check_bench(bench);
+  ThreadPool pool(bench.threads);
+  const AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = true};
+  std::vector<DecodeFigure> figures;
+  for (const Mechanism& m : mechanisms_of(bench)) {
+    if (m.name == "routing")
+      fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W or linear");
+    Choice choice{m.name};
+    if (m.band) choice.options["width"] = m.band;
+    for (int64_t length : bench.lengths) {
+      const DecodeTime t = time_decoding(choice, setup, length, pool);
+      figures.push_back({m.name, m.band, length, t.us_per_token, t.state_bytes});
+    }
   }
   return figures;
 }

@@ -28,15 +28,19 @@ double peak(int threads, double seconds) {
   return sum;
 }
 
-/// Seconds of one call, from as many as fit `seconds` (at least one).
-double time_calls(double seconds, FunctionRef<void()> call) {
-  const Stopwatch watch;
+/// Seconds of one call, from as many as fit `seconds` (at least one). Of one thread its processor time counts, of more
+/// the time that passes.
+double time_calls(int threads, double seconds, FunctionRef<void()> call) {
+  const auto now = threads == 1 ? thread_seconds : now_seconds;
+  const double start = now();
   int64_t calls = 0;
+  double passed = 0;
   do {
     call();
     ++calls;
-  } while (watch.seconds() < seconds);
-  return watch.seconds() / static_cast<double>(calls);
+    passed = now() - start;
+  } while (passed < seconds);
+  return passed / static_cast<double>(calls);
 }
 
 }  // namespace
@@ -54,7 +58,7 @@ Speed measure_speed(double flops, int threads, double seconds, FunctionRef<void(
   std::vector<double> shares;
   double before = peak(threads, 0.2 * seconds / kRounds);
   for (int round = 0; round < kRounds; ++round) {
-    const double gflops = flops * 1e-9 / time_calls(0.8 * seconds / kRounds, call);
+    const double gflops = flops * 1e-9 / time_calls(threads, 0.8 * seconds / kRounds, call);
     const double after = peak(threads, 0.2 * seconds / kRounds);
     shares.push_back(gflops / (0.5 * (before + after)));
     speed.gflops = std::max(speed.gflops, gflops);

@@ -13,7 +13,8 @@ namespace attune::cli {
 
 namespace {
 
-std::string name_of(const AttentionFigure& f) {
+template <class Figure>
+std::string name_of(const Figure& f) {
   return f.band ? fmt::format("{} {}", f.mechanism, f.band) : f.mechanism;
 }
 
@@ -48,11 +49,54 @@ Record to_record(const AttentionFigure& f, const AttentionBench& bench, double s
   return r;
 }
 
-void run(AttentionBench bench, const Session& session) {
+/// How time grows with the length, and from which length on each is faster than softmax.
+void print_growth(const std::vector<AttentionFigure>& figures, bool json) {
+  std::vector<std::vector<std::string>> rows;
+  for (const AttentionGrowth& g : attention_growth(figures)) {
+    if (json) {
+      Record r{{"mechanism", g.mechanism}, {"band", g.band}};
+      if (g.exponent != 0) {
+        r.push_back({"grows_as_length_to_the", rounded(g.exponent, 3)});
+        r.push_back({"between", List{g.from, g.to}});
+      }
+      if (g.faster_from > 0) r.push_back({"faster_than_softmax_from", g.faster_from});
+      print(to_json(r) + "\n");
+    } else {
+      rows.push_back({name_of(g), g.exponent != 0 ? fmt::format("n^{:.2f}", g.exponent) : "",
+                      g.exponent != 0 ? fmt::format("{} to {}", thousands(g.from), thousands(g.to)) : "",
+                      g.faster_from > 0 ? thousands(g.faster_from) : ""});
+    }
+  }
+  if (!rows.empty()) print("\n" + table({"mechanism", "time grows as", "between", "faster than softmax from"}, rows));
+}
+
+void run_decode(const AttentionBench& bench, const Session& session) {
+  std::vector<std::vector<std::string>> rows;
+  for (const DecodeFigure& f : bench_decode(bench)) {
+    if (session.json)
+      print(to_json({{"length", f.length},
+                     {"mechanism", f.mechanism},
+                     {"band", f.band},
+                     {"us_per_token", rounded(f.us_per_token, 3)},
+                     {"state_bytes", f.state_bytes},
+                     {"heads", bench.heads},
+                     {"dim", bench.dim},
+                     {"threads", bench.threads},
+                     {"isa", chosen_isa()}}) +
+            "\n");
+    else
+      rows.push_back({name_of(f), thousands(f.length), fmt::format("{:.1f}", f.us_per_token),
+                      fmt::format("{:.1f}", static_cast<double>(f.state_bytes) / 1024)});
+  }
+  if (!session.json) print(table({"mechanism", "after", "us per token", "state KB"}, rows));
+}
+
+void run(AttentionBench bench, bool decode, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
     fmt::print(stderr, "measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
                bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
+  if (decode) return run_decode(bench, session);
   const std::vector<AttentionFigure> figures = bench_attention(bench);
   std::vector<std::vector<std::string>> rows;
   for (const AttentionFigure& f : figures) {
@@ -70,17 +114,20 @@ void run(AttentionBench bench, const Session& session) {
     print(table({"length", "mechanism", "rows", "ms", "x softmax", "forward GFLOP/s", "of peak", "backward GFLOP/s",
                  "of peak", "peak MB"},
                 rows));
+  print_growth(figures, session.json);
 }
 
 }  // namespace
 
 void add_bench_attention(CLI::App& bench, Session& session) {
   auto options = std::make_shared<AttentionBench>();
+  auto decode = std::make_shared<bool>(false);
   CLI::App* command =
       add_command(bench, session, "attention", "attention, forward and backward, over lengths",
                   "  attune bench attention --length 64,512,4096,16384\n"
                   "  attune bench attention --length 16384 --causal --mechanism softmax,band:128,linear "
-                  "--threads 1");
+                  "--threads 1\n"
+                  "  attune bench attention --length 1024,16384 --decode --mechanism softmax,band:128,linear");
   command->add_option("--length", options->lengths, "positions, several by commas (default: 64,512,4096,16384)")
       ->type_name("LIST")
       ->delimiter(',')
@@ -95,7 +142,7 @@ void add_bench_attention(CLI::App& bench, Session& session) {
                           ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   command
       ->add_option("--mechanism", options->mechanisms,
-                   "softmax, band:W or linear, several by commas (default: softmax)")
+                   "softmax, band:W, linear or routing, several by commas (default: softmax)")
       ->type_name("LIST")
       ->delimiter(',')
       ->excludes(band);
@@ -111,7 +158,8 @@ void add_bench_attention(CLI::App& bench, Session& session) {
   command->add_option("--seconds", options->seconds, "time per figure (default: 0.2)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 60.0));
-  set_work(command, session, [&session, options] { run(*options, session); });
+  command->add_flag("--decode", *decode, "instead: one more position after so many, and what is remembered of them");
+  set_work(command, session, [&session, options, decode] { run(*options, *decode, session); });
 }
 
 }  // namespace attune::cli

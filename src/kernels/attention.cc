@@ -1,6 +1,7 @@
 #include "kernels/attention.h"
 
 #include <cmath>
+#include <optional>
 
 #include "base/aligned.h"
 
@@ -18,12 +19,13 @@ KERNELS_BEGIN
 struct ForwardSpace {
   float *keys, *values, *scores, *out, *row_lanes, *row_max, *row_sum;  // lanes: sixteen partial sums a row
   float* hook;
-  static int64_t layout(const AttentionShape& x, float* base, ForwardSpace* s) {
+  int64_t held;  // keys and values of each of the heads that are taken together
+  static int64_t layout(const AttentionShape& x, int64_t together, float* base, ForwardSpace* s) {
     const int64_t m = ring_tiles(x.mask, x.keys->longest, kKeyTile, kQueryTile) * kKeyTile, width = round16(x.dim);
     Take take{base};
-    const ForwardSpace out{take(m * x.dim),          take(m * width),       take(kQueryTile * kKeyTile),
-                           take(kQueryTile * width), take(kQueryTile * 16), take(kQueryTile),
-                           take(kQueryTile),         take(x.hook_floats())};
+    const ForwardSpace out{take(together * m * x.dim), take(together * m * width), take(kQueryTile * kKeyTile),
+                           take(kQueryTile * width),   take(kQueryTile * 16),      take(kQueryTile),
+                           take(kQueryTile),           take(x.hook_floats()),      m};
     if (s) *s = out;
     return take.at - base;
   }
@@ -32,9 +34,11 @@ struct ForwardSpace {
 /// The keys and values of one segment and head, packed tile by tile as queries come to need them.
 class KeyWindow {
  public:
-  KeyWindow(const AttentionForward& a, const ForwardSpace& w, int64_t segment, int64_t head_kv)
+  /// The i-th of the heads that are taken together.
+  KeyWindow(const AttentionForward& a, const ForwardSpace& w, int64_t segment, int64_t head_kv, int64_t i)
       : x_(a.shape),
-        w_(w),
+        keys_(w.keys + i * w.held * x_.dim),
+        values_(w.values + i * w.held * round16(x_.dim)),
         m_(x_.keys->length(segment)),
         width_(round16(x_.dim)),
         tiles_(std::max<int64_t>(1, ring_tiles(x_.mask, m_, kKeyTile, kQueryTile))),
@@ -47,22 +51,22 @@ class KeyWindow {
   void need(Mask::Range keys) {
     for (next_ = std::max(next_, keys.from / kKeyTile); next_ * kKeyTile < keys.to; ++next_) {
       const int64_t key = next_ * kKeyTile, count = std::min(kKeyTile, m_ - key), slot = next_ % tiles_;
-      pack_transposed(k_.data + key * k_.stride, k_.stride, count, x_.dim, w_.keys + slot * kKeyTile * x_.dim);
+      pack_transposed(k_.data + key * k_.stride, k_.stride, count, x_.dim, keys_ + slot * kKeyTile * x_.dim);
       if (!in_place_)
-        copy_dense(v_.data + key * v_.stride, v_.stride, count, x_.dim, w_.values + slot * kKeyTile * width_);
+        copy_dense(v_.data + key * v_.stride, v_.stride, count, x_.dim, values_ + slot * kKeyTile * width_);
     }
   }
   /// The transposed panels of the tile that `key` is in.
-  const float* panels(int64_t key) const { return w_.keys + key / kKeyTile % tiles_ * kKeyTile * x_.dim; }
+  const float* panels(int64_t key) const { return keys_ + key / kKeyTile % tiles_ * kKeyTile * x_.dim; }
   /// Values from `key` on, to the end of its tile.
   Rows values(int64_t key) const {
     if (in_place_) return {v_.data + key * v_.stride, v_.stride};
-    return {w_.values + (key / kKeyTile % tiles_ * kKeyTile + key % kKeyTile) * width_, width_};
+    return {values_ + (key / kKeyTile % tiles_ * kKeyTile + key % kKeyTile) * width_, width_};
   }
 
  private:
   const AttentionShape& x_;
-  const ForwardSpace& w_;
+  float *keys_, *values_;
   int64_t m_, width_, tiles_;
   bool in_place_;
   Rows k_, v_;
@@ -279,47 +283,52 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
 }
 
+/// One tile of queries of one key-value head.
+void queries_forward(const AttentionForward& a, const ForwardSpace& w, KeyWindow& keys, QueryTile t, int64_t head_kv) {
+  const AttentionShape& x = a.shape;
+  const int64_t group = x.heads / x.heads_kv;
+  keys.need(keys_of_rows(x, t.segment, t.query, t.rows));
+  const bool one_pass = in_one_pass(x, x.keys->length(t.segment));
+  for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head) {
+    t.q = a.q.data + t.row * a.q.stride + t.head * x.dim;
+    t.out = a.out.data + t.row * a.out.stride + t.head * x.dim;
+    if (one_pass)
+      query_rows_in_one_pass(a, w, t);
+    else
+      query_rows(a, w, t);
+  }
+}
+
 void attention_forward(const AttentionForward& a, ThreadPool* pool) {
   const AttentionShape& x = a.shape;
-  const int64_t group = x.heads / x.heads_kv, each_worker = ForwardSpace::layout(x, nullptr, nullptr);
-  parallel_for(pool, x.queries->count() * x.heads_kv, [&](int64_t unit, int worker) {
-    const int64_t segment = unit / x.heads_kv, head_kv = unit % x.heads_kv;
-    const int64_t n = x.queries->length(segment), m = x.keys->length(segment), step = query_tile(x.mask, m);
+  const int64_t together = heads_together(x, workers_of(pool));
+  const int64_t each_worker = ForwardSpace::layout(x, together, nullptr, nullptr);
+  parallel_for(pool, x.queries->count() * HeadUnit::parts(x, together), [&](int64_t unit, int worker) {
+    const HeadUnit u(x, together, unit);
+    const int64_t n = x.queries->length(u.segment), step = query_tile(x.mask, x.keys->length(u.segment));
     ForwardSpace w;
-    ForwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
-    KeyWindow keys(a, w, segment, head_kv);
-    const bool one_pass = in_one_pass(x, m);
-    for (int64_t query = 0; query < n; query += step) {
-      QueryTile t{keys,    segment, 0,     query, std::min(step, n - query), x.queries->begin(segment) + query,
-                  nullptr, nullptr, w.hook};
-      keys.need(keys_of_rows(x, segment, query, t.rows));
-      if (banded(x.mask)) {  // little is computed with each row: the next ones must be on their way
-        const Mask::Range next{query + step, std::min(n, query + 3 * step)};
-        fetch(a.q, x.queries->begin(segment), next, head_kv * group * x.dim, group * x.dim);
-        const Mask::Range more{std::min(m, next.from + m - n), std::min(m, next.to + m - n)};
-        fetch(a.k, x.keys->begin(segment), more, head_kv * x.dim, x.dim);
-        fetch(a.v, x.keys->begin(segment), more, head_kv * x.dim, x.dim);
-      }
-      for (t.head = head_kv * group; t.head < (head_kv + 1) * group; ++t.head) {
-        t.q = a.q.data + t.row * a.q.stride + t.head * x.dim;
-        t.out = a.out.data + t.row * a.out.stride + t.head * x.dim;
-        if (one_pass)
-          query_rows_in_one_pass(a, w, t);
-        else
-          query_rows(a, w, t);
-      }
-    }
+    ForwardSpace::layout(x, together, static_cast<float*>(a.scratch) + worker * each_worker, &w);
+    std::optional<KeyWindow> keys[kMostTogether];
+    for (int64_t h = u.from; h < u.to; ++h) keys[h - u.from].emplace(a, w, u.segment, h, h - u.from);
+    for (int64_t query = 0; query < n; query += step)
+      for (int64_t h = u.from; h < u.to; ++h)
+        queries_forward(a, w, *keys[h - u.from],
+                        {*keys[h - u.from], u.segment, 0, query, std::min(step, n - query),
+                         x.queries->begin(u.segment) + query, nullptr, nullptr, w.hook},
+                        h);
   });
 }
 
-int64_t forward_floats(const AttentionShape& x) { return ForwardSpace::layout(x, nullptr, nullptr); }
+int64_t forward_floats(const AttentionShape& x, int workers) {
+  return ForwardSpace::layout(x, heads_together(x, workers), nullptr, nullptr);
+}
 
 KERNELS_END
 
 #if KERNELS_ONCE
 namespace attune::kernels {
 
-int64_t attention_backward_floats(const AttentionShape& shape);
+int64_t attention_backward_floats(const AttentionShape& shape, int workers);
 
 KERNEL_EXPORT(attention_forward);
 KERNEL_EXPORT(forward_floats);
@@ -327,7 +336,8 @@ KERNEL_EXPORT(forward_floats);
 void attention_forward(const AttentionForward& a, ThreadPool* pool) { KERNEL_CALL(attention_forward)(a, pool); }
 
 int64_t attention_scratch(const AttentionShape& shape, int workers, bool backward) {
-  return workers * 4 * (backward ? attention_backward_floats(shape) : HWY_DYNAMIC_DISPATCH(forward_floats)(shape));
+  return workers * 4 *
+         (backward ? attention_backward_floats(shape, workers) : HWY_DYNAMIC_DISPATCH(forward_floats)(shape, workers));
 }
 
 double pairs_seen(const Mask& mask, const Segments& segments) {

@@ -3,6 +3,7 @@
 //   P = exp2(S factor - log_sum)      dV += P~^T dO       dP = dO V^T, masked and scaled like P~ = dropout(P)
 //   D = rowsum(dO * O)                dS = P (dP - D)     dQ += scale dS K       dK += scale dS^T Q
 #include <cmath>
+#include <optional>
 
 #include "kernels/attention.h"
 
@@ -16,11 +17,13 @@
 
 KERNELS_BEGIN
 
-inline constexpr int64_t kKeyRun = 4 * kTileRows;  // keys whose gradients are summed at a time
+/// Keys whose gradients are summed at a time: fewer in a band, where each is seen by few rows.
+HWY_INLINE int64_t key_run(const Mask& mask) { return banded(mask) ? kTileRows : 4 * kTileRows; }
 
 /// Rows of queries that are held at a time: all of n, or what a band can touch while one key tile is at hand.
 HWY_INLINE int64_t held_rows(const AttentionShape& x, int64_t n) {
-  return ring_tiles(x.mask, n, kQueryTile, kKeyTile + kQueryTile) * kQueryTile;
+  const int64_t tile = narrow(x.mask) ? kNarrowQueryTile : kQueryTile;
+  return ring_tiles(x.mask, n, tile, kKeyTile + tile) * tile;
 }
 
 /// The part of the scratch one worker uses, and where the rows of the unit at hand lie: there or in place.
@@ -29,8 +32,9 @@ struct BackwardSpace {
   Rows keys, dk, dv;  // of one key tile
   Rows q, dout, dq;   // of the query rows held, for each head of the group: see Held
   bool add_dq = true, add_dk = true, add_dv = true;
-  static int64_t layout(const AttentionShape& x, float* base, BackwardSpace* s) {
-    const int64_t width = round16(x.dim), rows = held_rows(x, x.queries->longest) * (x.heads / x.heads_kv);
+  static int64_t layout(const AttentionShape& x, int64_t together, float* base, BackwardSpace* s) {
+    const int64_t width = round16(x.dim);
+    const int64_t rows = held_rows(x, x.queries->longest) * together * (x.heads / x.heads_kv);
     Take take{base};
     BackwardSpace out{};
     out.keys_t = take(kKeyTile * x.dim);
@@ -155,8 +159,8 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
 
 /// One tile: adds to dK, dV of the key tile that begins at key0, and to dQ of the query rows, which lie from `at` on in
 /// w.q, w.dout and w.dq. Each loop goes over the rows in strips and keeps one side's panels in L1.
-void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at,
-                   int64_t key0) {
+void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const ScoreTile& tile, int64_t at, int64_t key0,
+                   Ahead& ahead) {
   const AttentionShape& x = a.shape;
   const int64_t width = round16(x.dim), height = strip_height(x);
   const float *q = w.q.data + at * w.q.stride, *dout = w.dout.data + at * w.dout.stride;
@@ -171,10 +175,14 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const Sco
     clear_outside(w, tile, t);
     panel_scores(t.tile.q, w.q.stride, t.tile.rows, x.dim, w.keys_t,
                  {t.tile.key - key0, t.tile.key - key0 + t.tile.cols}, t.s, kKeyTile);
+    ahead.some();
   }
-  for (int64_t i = 0; i < count; ++i)
-    if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i], key0);
   for (int64_t i = 0; i < count; ++i) {
+    if (strips[i].tile.cols > 0) strip_backward(a, w, strips[i], key0);
+    ahead.some();
+  }
+  for (int64_t i = 0; i < count; ++i) {
+    ahead.some();
     const ScoreTile& t = strips[i].tile;
     if (t.cols > 0 || !add_dq)
       block_product<false>({t.rows, width, t.cols, strips[i].ds, kKeyTile, w.keys.data + (t.key - key0) * w.keys.stride,
@@ -182,9 +190,10 @@ void tile_backward(const AttentionBackward& a, const BackwardSpace& w, const Sco
                            add_dq);
   }
   // dV, then dK: a run of keys at a time, from the strips that see it
+  const int64_t run = key_run(x.mask);
   const auto keys_gradient = [&](const float* weights, const float* rows_of, int64_t stride, const Rows& to, bool add) {
-    for (int64_t key = 0; key < tile.cols; key += kKeyRun) {
-      const int64_t keys = std::min(kKeyRun, tile.cols - key);
+    for (int64_t key = 0; key < tile.cols; key += run) {
+      const int64_t keys = std::min(run, tile.cols - key);
       int64_t first = 0, last = count;
       while (first < last && strips[first].tile.key + strips[first].tile.cols <= tile.key + key) ++first;
       while (last > first && strips[last - 1].tile.key >= tile.key + key + keys) --last;
@@ -235,15 +244,17 @@ void short_unit_backward(const AttentionBackward& a, BackwardSpace w, int64_t se
     w.add_dq = a.add_dq;
     w.add_dk = a.add_dk || g > 0;
     w.add_dv = a.add_dv || g > 0;
-    tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0);
+    Ahead nothing;
+    tile_backward(a, w, {segment, head, n, m, 0, 0, n, m, kKeyTile, nullptr, 0, x.dim}, 0, 0, nothing);
   }
 }
 
-/// The query rows of one unit that are at hand: copied side by side when a key tile first needs them, their gradient
-/// written out when no later one will. They lie in a ring of tiles of `step` rows, for each head of the group.
+/// The query rows of one key-value head that are at hand: copied side by side when a key tile first needs them, their
+/// gradient written out when no later one will. They lie in a ring of tiles of `step` rows, for each head of the group.
 class Held {
  public:
-  Held(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv)
+  /// The i-th of the heads that are taken together.
+  Held(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv, int64_t i)
       : a_(a),
         w_(w),
         x_(a.shape),
@@ -252,13 +263,14 @@ class Held {
         row_(x_.queries->begin(segment)),
         head_(head_kv * group_),
         rows_(held_rows(x_, n_)),
+        first_(i * group_ * held_rows(x_, x_.queries->longest)),
         width_(round16(x_.dim)),
         step_(query_tile(x_.mask, x_.keys->length(segment))),
         dots_(a.part || x_.keys->length(segment) > kKeyTile) {}
 
   int64_t step() const { return step_; }
   /// Where the rows from `query` on, the first of a tile, lie for the g-th head.
-  int64_t at(int64_t query, int64_t g) const { return g * rows_ + query % rows_; }
+  int64_t at(int64_t query, int64_t g) const { return first_ + g * rows_ + query % rows_; }
 
   /// Makes tiles from `from` (the first of a tile) up to `to` available; those before `from` are done with.
   void hold(int64_t from, int64_t to) {
@@ -288,71 +300,86 @@ class Held {
   const AttentionBackward& a_;
   const BackwardSpace& w_;
   const AttentionShape& x_;
-  int64_t group_, n_, row_, head_, rows_, width_, step_;
+  int64_t group_, n_, row_, head_, rows_, first_, width_, step_;
   bool dots_;
   int64_t next_ = 0, done_ = 0;  // the first tile not copied yet, the first not written out yet
 };
 
-/// One segment and key-value head: key tiles outside, the queries that see them inside.
-void unit_backward(const AttentionBackward& a, const BackwardSpace& w, int64_t segment, int64_t head_kv) {
+/// A tile of keys of one key-value head: its own gradients, and what it adds to those of the queries that see it.
+void keys_backward(const AttentionBackward& a, const BackwardSpace& w, Held& held, int64_t segment, int64_t head_kv,
+                   int64_t key) {
   const AttentionShape& x = a.shape;
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), group = x.heads / x.heads_kv;
-  const int64_t key_row = x.keys->begin(segment), width = round16(x.dim);
-  Held held(a, w, segment, head_kv);
+  const int64_t end = std::min(m, key + kKeyTile), row = x.keys->begin(segment) + key, column = head_kv * x.dim;
   const int64_t step = held.step();
-  for (int64_t key = 0; key < m; key += kKeyTile) {
-    const int64_t end = std::min(m, key + kKeyTile), row = key_row + key, column = head_kv * x.dim;
-    const float *k = a.k.data + row * a.k.stride + column, *v = a.v.data + row * a.v.stride + column;
-    pack_transposed(k, a.k.stride, end - key, x.dim, w.keys_t);
-    pack_transposed(v, a.v.stride, end - key, x.dim, w.values_t);
-    copy_dense(k, a.k.stride, end - key, x.dim, w.keys.data);
-    std::fill_n(w.dk.data, (end - key) * width, 0.0f);
-    std::fill_n(w.dv.data, (end - key) * width, 0.0f);
-    const int64_t first = first_query_tile(x, segment, key, step);
-    int64_t last = first;  // the end of the tiles that see this one
-    while (last < n && keys_of_rows(x, segment, last, std::min(step, n - last)).from < end) last += step;
-    held.hold(first, last);
-    for (int64_t g = 0; g < group; ++g)
-      for (int64_t query = first; query < last; query += step) {
-        const int64_t rows = std::min(step, n - query);
-        const Mask::Range cols = keys_in_tile(x, segment, query, rows, key);
-        if (cols.from < cols.to)
-          tile_backward(a, w,
-                        {segment, head_kv * group + g, n, m, query, cols.from, rows, cols.to - cols.from, kKeyTile,
-                         nullptr, 0, x.dim},
-                        held.at(query, g), key);
-      }
-    put_rows(w.dk.data, end - key, x.dim, a.dk, row, column, a.add_dk);
-    put_rows(w.dv.data, end - key, x.dim, a.dv, row, column, a.add_dv);
+  const float* k = a.k.data + row * a.k.stride + column;
+  pack_transposed(k, a.k.stride, end - key, x.dim, w.keys_t);
+  pack_transposed(a.v.data + row * a.v.stride + column, a.v.stride, end - key, x.dim, w.values_t);
+  copy_dense(k, a.k.stride, end - key, x.dim, w.keys.data);
+  for (float* to : {w.dk.data, w.dv.data}) std::fill_n(to, (end - key) * round16(x.dim), 0.0f);
+  const int64_t first = first_query_tile(x, segment, key, step);
+  int64_t last = first;  // the end of the tiles that see this one
+  while (last < n && keys_of_rows(x, segment, last, std::min(step, n - last)).from < end) last += step;
+  held.hold(first, last);
+  Ahead ahead;
+  if (banded(x.mask)) {  // little is computed until then
+    ahead.start(3 * group * ((last - first) / strip_height(x)));
+    for (const Rows& to : {a.dk, a.dv})
+      if (to.data) ahead.add({to.data + column, to.stride}, {row, row + end - key}, x.dim);
   }
-  held.hold(n, n);  // queries that see no key still get their zeros
-  held.release(n);
+  for (int64_t g = 0; g < group; ++g)
+    for (int64_t query = first; query < last; query += step) {
+      const int64_t rows = std::min(step, n - query);
+      const Mask::Range cols = keys_in_tile(x, segment, query, rows, key);
+      if (cols.from < cols.to)
+        tile_backward(a, w,
+                      {segment, head_kv * group + g, n, m, query, cols.from, rows, cols.to - cols.from, kKeyTile,
+                       nullptr, 0, x.dim},
+                      held.at(query, g), key, ahead);
+    }
+  put_rows(w.dk.data, end - key, x.dim, a.dk, row, column, a.add_dk);
+  put_rows(w.dv.data, end - key, x.dim, a.dv, row, column, a.add_dv);
 }
 
-int64_t backward_floats(const AttentionShape& x) { return BackwardSpace::layout(x, nullptr, nullptr); }
+/// Key tiles outside, heads and the queries that see them inside.
+void unit_backward(const AttentionBackward& a, const BackwardSpace& w, const HeadUnit& u) {
+  const int64_t n = a.shape.queries->length(u.segment), m = a.shape.keys->length(u.segment);
+  std::optional<Held> held[kMostTogether];
+  for (int64_t h = u.from; h < u.to; ++h) held[h - u.from].emplace(a, w, u.segment, h, h - u.from);
+  for (int64_t key = 0; key < m; key += kKeyTile)
+    for (int64_t h = u.from; h < u.to; ++h) keys_backward(a, w, *held[h - u.from], u.segment, h, key);
+  for (int64_t h = u.from; h < u.to; ++h) {
+    held[h - u.from]->hold(n, n);  // queries that see no key still get their zeros
+    held[h - u.from]->release(n);
+  }
+}
+
+int64_t backward_floats(const AttentionShape& x, int workers) {
+  return BackwardSpace::layout(x, heads_together(x, workers), nullptr, nullptr);
+}
 
 void attention_backward(const AttentionBackward& a, ThreadPool* pool) {
   const AttentionShape& x = a.shape;
-  const int64_t each_worker = backward_floats(x);
-  const int64_t segments = x.queries->count();
-  const auto unit = [&](int64_t segment, int64_t head_kv, int worker) {
+  const int64_t together = heads_together(x, workers_of(pool)), parts = HeadUnit::parts(x, together);
+  const int64_t each_worker = backward_floats(x, workers_of(pool)), segments = x.queries->count();
+  const auto unit = [&](int64_t i, int worker) {
+    const HeadUnit u(x, together, i);
     BackwardSpace w;
-    BackwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &w);
-    const int64_t n = x.queries->length(segment), m = x.keys->length(segment);
+    BackwardSpace::layout(x, together, static_cast<float*>(a.scratch) + worker * each_worker, &w);
+    const int64_t n = x.queries->length(u.segment), m = x.keys->length(u.segment);
     if (n > 0 && m > 0 && std::max(n, m) <= kShort && !a.part && x.dim % 16 == 0 && a.dq.data && a.dk.data && a.dv.data)
-      short_unit_backward(a, w, segment, head_kv);
+      for (int64_t h = u.from; h < u.to; ++h) short_unit_backward(a, w, u.segment, h);
     else
-      unit_backward(a, w, segment, head_kv);
+      unit_backward(a, w, u);
   };
   // Where a hook's tables gather gradients, what adds to the same numbers must come in one order: segment by segment.
   const bool gathers = x.hook && x.tables.gather();
   if (gathers && x.hook->heads_apart() && workers_of(pool) > 1)
-    parallel_for(pool, x.heads_kv, [&](int64_t head_kv, int worker) {
-      for (int64_t segment = 0; segment < segments; ++segment) unit(segment, head_kv, worker);
+    parallel_for(pool, parts, [&](int64_t part, int worker) {
+      for (int64_t segment = 0; segment < segments; ++segment) unit(segment * parts + part, worker);
     });
   else
-    parallel_for(gathers ? nullptr : pool, segments * x.heads_kv,
-                 [&](int64_t i, int worker) { unit(i / x.heads_kv, i % x.heads_kv, worker); });
+    parallel_for(gathers ? nullptr : pool, segments * parts, unit);
 }
 
 KERNELS_END
@@ -364,7 +391,9 @@ KERNEL_EXPORT(attention_backward);
 KERNEL_EXPORT(backward_floats);
 
 void attention_backward(const AttentionBackward& a, ThreadPool* pool) { KERNEL_CALL(attention_backward)(a, pool); }
-int64_t attention_backward_floats(const AttentionShape& x) { return HWY_DYNAMIC_DISPATCH(backward_floats)(x); }
+int64_t attention_backward_floats(const AttentionShape& x, int workers) {
+  return HWY_DYNAMIC_DISPATCH(backward_floats)(x, workers);
+}
 
 }  // namespace attune::kernels
 #endif

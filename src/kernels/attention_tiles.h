@@ -34,10 +34,13 @@ struct Take {
   }
 };
 
+HWY_INLINE bool narrow(const Mask& mask) {
+  return mask.before >= 0 && mask.before + std::max<int64_t>(mask.after, 0) < 4 * kKeyTile;
+}
+
 /// Few rows at a time when the mask leaves a narrow strip: less of each tile is computed in vain.
 HWY_INLINE int64_t query_tile(const Mask& mask, int64_t keys) {
-  const bool narrow = mask.before >= 0 && mask.before + std::max<int64_t>(mask.after, 0) < 4 * kKeyTile;
-  return narrow || (mask.causal && keys <= 4 * kKeyTile) ? kNarrowQueryTile : kQueryTile;
+  return narrow(mask) || (mask.causal && keys <= 4 * kKeyTile) ? kNarrowQueryTile : kQueryTile;
 }
 
 /// Whether the mask leaves each query a strip of bounded width.
@@ -52,6 +55,27 @@ HWY_INLINE int64_t ring_tiles(const Mask& mask, int64_t rows, int64_t tile, int6
   if (!banded(mask)) return all;
   return std::min(all, (mask.before + std::max<int64_t>(mask.after, 0) + reach) / tile + 2);
 }
+
+/// How many key-value heads are taken together, tile by tile. In a band little is computed with each row, and the wider
+/// the columns read at a time, the better the hardware sees what comes next; but what is held of each head must stay in
+/// the cache, and workers must find enough to do. Heads don't know of each other, but a hook's gradients do.
+inline constexpr int64_t kMostTogether = 4;
+HWY_INLINE int64_t heads_together(const AttentionShape& x, int workers) {
+  if (!banded(x.mask) || !narrow(x.mask) || x.hook) return 1;
+  int64_t together = std::min(kMostTogether, x.heads_kv);
+  while (together > 1 && workers > 1 && x.queries->count() * x.heads_kv < 4 * workers * together) together /= 2;
+  return together;
+}
+
+/// What one call works on: a segment and a few key-value heads.
+struct HeadUnit {
+  int64_t segment, from, to;
+  static int64_t parts(const AttentionShape& x, int64_t together) { return (x.heads_kv + together - 1) / together; }
+  HeadUnit(const AttentionShape& x, int64_t together, int64_t unit)
+      : segment(unit / parts(x, together)),
+        from(unit % parts(x, together) * together),
+        to(std::min(from + together, x.heads_kv)) {}
+};
 
 /// Columns [0, dim) of `rows` rows, transposed into panels of kPanel rows each: [panel][dim][kPanel].
 HWY_INLINE void pack_transposed(const float* from, int64_t stride, int64_t rows, int64_t dim, float* to) {
@@ -75,6 +99,45 @@ HWY_INLINE void put_rows(const float* from, int64_t rows, int64_t dim, Rows to, 
     for_packs(dim, [&](int64_t d, int64_t count) HWY_ATTR { put_at(load(from + r * width + d), out + d, count, add); });
   }
 }
+
+/// Rows that will be read or written soon, asked for a few lines at a time between products: asked for all at once they
+/// would hold up the work at hand.
+class Ahead {
+ public:
+  /// Forgets what is left. All that is added now is asked for in so many calls of some(), about.
+  HWY_INLINE void start(int64_t calls) {
+    calls_ = std::max<int64_t>(calls, 1);
+    count_ = at_ = 0;
+    row_ = column_ = lines_ = each_ = 0;
+  }
+  /// `width` columns of rows [rows.from, rows.to). Nowhere (data == nullptr): none.
+  HWY_INLINE void add(const Rows& x, Mask::Range rows, int64_t width) {
+    if (!x.data || rows.from >= rows.to) return;
+    parts_[count_++] = {x.data + rows.from * x.stride, x.stride, rows.to - rows.from, width};
+    lines_ += (rows.to - rows.from) * ((width + 15) / 16);
+    each_ = (lines_ + calls_ - 1) / calls_;
+  }
+  HWY_INLINE void some() {
+    for (int64_t left = each_; left > 0 && at_ < count_; --left) {
+      const Part& x = parts_[at_];
+      __builtin_prefetch(x.data + row_ * x.stride + column_, 0, 2);
+      if ((column_ += 16) < x.width) continue;
+      column_ = 0;
+      if (++row_ < x.rows) continue;
+      row_ = 0;
+      ++at_;
+    }
+  }
+
+ private:
+  struct Part {
+    const float* data;
+    int64_t stride, rows, width;
+  };
+  Part parts_[8];
+  int count_ = 0, at_ = 0;
+  int64_t calls_ = 1, row_ = 0, column_ = 0, lines_ = 0, each_ = 0;
+};
 
 /// Asks for columns [column, column + width) of rows that will be needed soon. They lie far apart, out of sight of the
 /// hardware's own prefetching.

@@ -59,8 +59,7 @@ struct LinearBackward {
 };
 void linear_backward(const LinearBackward& a, ThreadPool* pool);
 
-/// Bytes of scratch for so many workers: constant forward; backward, if causal, dim * value_dim floats more for every
-/// 64 rows of the longest sequence: one head's sums at a time.
+/// Bytes of scratch for so many workers, however long the sequences: some rows, and the sums of each head.
 int64_t linear_scratch(const LinearShape& shape, int workers, bool backward);
 
 /// Floats of one sequence's sums: S [heads_kv, dim, value_dim], then z [heads_kv, dim]. All zeros before the first key.

@@ -4,12 +4,12 @@
 //
 // and with a one appended to every v and dD to every dN (by_count: neither), written v' and dN', all the rest is
 //
-//   dphi(q_i) = sum over j of (dN'_i . v'_j) phi(k_j)  = S'_i dN'_i        S'_i = sum over the keys i sees of phi(k_j)
-//   v'_j^T dphi(k_j) = sum over i of (dN'_i . v'_j) phi(q_i)  = R'_j v'_j         R'_j = sum over who sees j of
-//   phi(q_i) dN'_i^T dv_j      = sum over i of (phi(q_i) . phi(k_j)) dN_i = R_j^T phi(k_j)
+//   dphi(q_i) = sum over j of (dN'_i . v'_j) phi(k_j)  = S'_i dN'_i     S'_i = sum over the keys i sees of phi(k_j)
+//   v'_j^T dphi(k_j) = sum over i of (dN'_i . v'_j) phi(q_i)  = R'_j v'_j      R'_j = sum over who sees j of phi(q_i)
+//   dN'_i^T dv_j      = sum over i of (phi(q_i) . phi(k_j)) dN_i = R_j^T phi(k_j)
 //
-// Causal, S' runs forward and R' backward; in a chunk the pairs are weighed one by one. S' at the start of every chunk
-// is made first, then one walk from the end does everything.
+// Causal, in a chunk the pairs are weighed one by one; S' runs forward, and queries get their gradients on the way;
+// then R' runs backward, and keys and values get theirs.
 #include "kernels/linear_attention.h"
 
 #include <algorithm>
@@ -30,12 +30,11 @@ HWY_INLINE int64_t appended_dim(const LinearShape& x) { return x.value_dim + (x.
 struct LinearBackwardSpace {
   Rows q, k, dq, dk, v, dn, dv;  // of a chunk: phi(q), phi(k) and their gradients; v', dN' and dv
   float *keys_t, *values_t, *scores, *dscores;
-  float *r_t, *r;    // R'^T [value_dim + 1, dim], R [dim, value_dim]
-  float* s_t;        // S'^T [value_dim + 1, dim]: one, or causal one for each chunk but the first
-  int64_t s_floats;  // of one of them
-  static int64_t layout(const LinearShape& x, float* base, LinearBackwardSpace* space) {
+  float* r;            // R of one head [dim, value_dim]
+  float *s_t, *r_t;    // S'^T and R'^T of each head [value_dim + 1, dim]; causal, one after the other in the same place
+  int64_t sum_floats;  // of one of them
+  static int64_t layout(const LinearShape& x, int64_t together, float* base, LinearBackwardSpace* space) {
     const int64_t width = round16(x.dim), value_width = round16(x.value_dim), appended = appended_dim(x);
-    const int64_t chunks = (x.keys->longest + kChunk - 1) / kChunk;
     Take take{base};
     const auto rows = [&](int64_t columns) { return Rows{take(kChunk * columns), columns}; };
     LinearBackwardSpace w{};
@@ -46,14 +45,14 @@ struct LinearBackwardSpace {
     w.v = rows(round16(appended));
     w.dn = rows(round16(appended));
     w.dv = rows(value_width);
-    w.r_t = take(appended * width);
-    w.r = take(x.dim * value_width);
-    w.keys_t = take(x.causal ? kChunk * x.dim : 0);
-    w.values_t = take(x.causal ? kChunk * appended : 0);
+    w.keys_t = take(x.causal ? panel_floats(kChunk, x.dim) : 0);
+    w.values_t = take(x.causal ? panel_floats(kChunk, appended) : 0);
     w.scores = take(x.causal ? kChunk * kChunk : 0);
     w.dscores = take(x.causal ? kChunk * kChunk : 0);
-    w.s_floats = appended * width;
-    w.s_t = take((x.causal ? std::max<int64_t>(chunks - 1, 0) : 1) * w.s_floats);
+    w.r = take(x.dim * value_width);
+    w.sum_floats = appended * width;
+    w.s_t = take(together * w.sum_floats);
+    w.r_t = x.causal ? w.s_t : take(together * w.sum_floats);
     if (space) *space = w;
     return take.at - base;
   }
@@ -65,28 +64,49 @@ struct LinearSender {
   const LinearShape& x;
   LinearBackwardSpace w;
   LinearUnit u;
+  Ahead ahead = {};
 
   int64_t width() const { return w.k.stride; }
   int64_t value_width() const { return w.dv.stride; }
-  /// S'^T at the start of a chunk, which is not the first.
-  float* sums_before(int64_t chunk) const { return w.s_t + (chunk - 1) * w.s_floats; }
-  void load_keys(int64_t key, int64_t rows) const;
-  void load_queries(int64_t query, int64_t rows, int64_t head) const;
-  void add_keys_to(float* s_t, int64_t rows, bool add) const;
-  void add_queries_to_r(int64_t rows, bool add) const;
-  void turn_r() const;
-  void keys_from_r(int64_t rows) const;
-  void put_queries(int64_t query, int64_t rows, int64_t head) const;
-  void put_keys(int64_t key, int64_t rows) const;
-  void run_causal() const;
-  void run_full() const;
+  float* s_t(int64_t head_kv) const { return w.s_t + (head_kv - u.first_head) * w.sum_floats; }
+  float* r_t(int64_t head_kv) const { return w.r_t + (head_kv - u.first_head) * w.sum_floats; }
+  void ask_keys(const Piece& p, bool gradients);
+  void ask_queries(const Piece& p, bool gradients);
+  void load_keys(const Piece& p) const;
+  void load_queries(const Piece& p, int64_t head) const;
+  void keys_to_s(const Piece& p, bool add);
+  void queries_to_r(const Piece& p, bool add);
+  void queries_from_s(const Piece& p);
+  void keys_from_r(const Piece& p);
+  void put_queries(const Piece& p, int64_t head) const;
+  void put_keys(const Piece& p) const;
+  void causal_queries(const Piece& p);
+  void causal_keys(const Piece& p);
+  void run_causal();
+  void run_full();
 };
 
-/// phi(k) and v' of a chunk.
-void LinearSender::load_keys(int64_t key, int64_t rows) const {
-  map_rows(x.feature, rows_at(a.k, u.key_row + key, u.head_kv * x.dim), rows, x.dim, w.k.data);
-  const Rows v = rows_at(a.v, u.key_row + key, u.head_kv * x.value_dim);
-  for (int64_t r = 0; r < rows; ++r) {
+void LinearSender::ask_keys(const Piece& p, bool gradients) {
+  const int64_t row = u.key_row + p.from;
+  for (const Rows& of : {a.k, gradients ? a.dk : Rows{}})
+    ahead.add(rows_at(of, row, p.head_kv * x.dim), {0, p.rows}, x.dim);
+  for (const Rows& of : {a.v, gradients ? a.dv : Rows{}})
+    ahead.add(rows_at(of, row, p.head_kv * x.value_dim), {0, p.rows}, x.value_dim);
+}
+
+void LinearSender::ask_queries(const Piece& p, bool gradients) {
+  const int64_t row = u.row + p.from, width = u.group * x.dim, value_width = u.group * x.value_dim;
+  for (const Rows& of : {a.q, gradients ? a.dq : Rows{}})
+    ahead.add(rows_at(of, row, p.head_kv * width), {0, p.rows}, width);
+  for (const Rows& of : {a.dout, x.norm == LinearNorm::by_sum ? a.out : Rows{}})
+    ahead.add(rows_at(of, row, p.head_kv * value_width), {0, p.rows}, value_width);
+}
+
+/// phi(k) and v'.
+void LinearSender::load_keys(const Piece& p) const {
+  map_rows(x.feature, rows_at(a.k, u.key_row + p.from, p.head_kv * x.dim), p.rows, x.dim, w.k.data);
+  const Rows v = rows_at(a.v, u.key_row + p.from, p.head_kv * x.value_dim);
+  for (int64_t r = 0; r < p.rows; ++r) {
     float* to = w.v.data + r * w.v.stride;
     for_packs(x.value_dim,
               [&](int64_t d, int64_t count) HWY_ATTR { store(load_at(v.data + r * v.stride + d, count), to + d); });
@@ -94,15 +114,15 @@ void LinearSender::load_keys(int64_t key, int64_t rows) const {
   }
 }
 
-/// phi(q) and dN' of a chunk of one head.
-void LinearSender::load_queries(int64_t query, int64_t rows, int64_t head) const {
-  const int64_t row = u.row + query;
-  map_rows(x.feature, rows_at(a.q, row, head * x.dim), rows, x.dim, w.q.data);
+/// phi(q) and dN' of one head.
+void LinearSender::load_queries(const Piece& p, int64_t head) const {
+  const int64_t row = u.row + p.from;
+  map_rows(x.feature, rows_at(a.q, row, head * x.dim), p.rows, x.dim, w.q.data);
   const bool by_sum = x.norm == LinearNorm::by_sum;
   const float* inverse = a.inverse + head * x.queries->rows() + row;
   const Rows dout = rows_at(a.dout, row, head * x.value_dim);
   const Rows out = by_sum ? rows_at(a.out, row, head * x.value_dim) : dout;
-  for (int64_t r = 0; r < rows; ++r) {
+  for (int64_t r = 0; r < p.rows; ++r) {
     float* to = w.dn.data + r * w.dn.stride;
     const auto by = splat(inverse[r]);
     auto dot = zero<float>();
@@ -115,23 +135,30 @@ void LinearSender::load_queries(int64_t query, int64_t rows, int64_t head) const
   }
 }
 
-void LinearSender::add_keys_to(float* s_t, int64_t rows, bool add) const {
-  block_product<true>({appended_dim(x), width(), rows, w.v.data, w.v.stride, w.k.data, width(), s_t, width()}, add);
+void LinearSender::keys_to_s(const Piece& p, bool add) {
+  strip_product<true>(
+      {appended_dim(x), width(), p.rows, w.v.data, w.v.stride, w.k.data, width(), s_t(p.head_kv), width()}, add, ahead);
 }
 
-void LinearSender::add_queries_to_r(int64_t rows, bool add) const {
-  block_product<true>({appended_dim(x), width(), rows, w.dn.data, w.dn.stride, w.q.data, width(), w.r_t, width()}, add);
+void LinearSender::queries_to_r(const Piece& p, bool add) {
+  strip_product<true>(
+      {appended_dim(x), width(), p.rows, w.dn.data, w.dn.stride, w.q.data, width(), r_t(p.head_kv), width()}, add,
+      ahead);
 }
 
-/// R from R'^T.
-void LinearSender::turn_r() const { transpose(w.r_t, width(), x.value_dim, x.dim, w.r, value_width()); }
+void LinearSender::queries_from_s(const Piece& p) {
+  strip_product<false>(
+      {p.rows, width(), appended_dim(x), w.dn.data, w.dn.stride, s_t(p.head_kv), width(), w.dq.data, w.dq.stride},
+      false, ahead);
+}
 
-/// What flows into a chunk's keys and values from R.
-void LinearSender::keys_from_r(int64_t rows) const {
-  block_product<false>({rows, width(), appended_dim(x), w.v.data, w.v.stride, w.r_t, width(), w.dk.data, w.dk.stride},
-                       false);
-  block_product<false>({rows, value_width(), x.dim, w.k.data, width(), w.r, value_width(), w.dv.data, w.dv.stride},
-                       false);
+void LinearSender::keys_from_r(const Piece& p) {
+  const float* r_t = this->r_t(p.head_kv);
+  strip_product<false>({p.rows, width(), appended_dim(x), w.v.data, w.v.stride, r_t, width(), w.dk.data, w.dk.stride},
+                       false, ahead);
+  transpose(r_t, width(), x.value_dim, x.dim, w.r, value_width());
+  strip_product<false>({p.rows, value_width(), x.dim, w.k.data, width(), w.r, value_width(), w.dv.data, w.dv.stride},
+                       false, ahead);
 }
 
 /// Gradients of mapped rows, times the slope of phi, to their place. The slope of elu + 1 is phi up to 1.
@@ -146,86 +173,105 @@ void put_mapped(FeatureMap feature, const Rows& from, const Rows& phi, int64_t r
     });
 }
 
-void LinearSender::put_queries(int64_t query, int64_t rows, int64_t head) const {
-  if (a.dq.data) put_mapped(x.feature, w.dq, w.q, rows, x.dim, rows_at(a.dq, u.row + query, head * x.dim), a.add_dq);
+void LinearSender::put_queries(const Piece& p, int64_t head) const {
+  if (a.dq.data) put_mapped(x.feature, w.dq, w.q, p.rows, x.dim, rows_at(a.dq, u.row + p.from, head * x.dim), a.add_dq);
 }
 
-void LinearSender::put_keys(int64_t key, int64_t rows) const {
-  const int64_t row = u.key_row + key;
-  if (a.dk.data) put_mapped(x.feature, w.dk, w.k, rows, x.dim, rows_at(a.dk, row, u.head_kv * x.dim), a.add_dk);
+void LinearSender::put_keys(const Piece& p) const {
+  const int64_t row = u.key_row + p.from;
+  if (a.dk.data) put_mapped(x.feature, w.dk, w.k, p.rows, x.dim, rows_at(a.dk, row, p.head_kv * x.dim), a.add_dk);
   if (a.dv.data)
-    put_mapped(FeatureMap::none, w.dv, w.dv, rows, x.value_dim, rows_at(a.dv, row, u.head_kv * x.value_dim), a.add_dv);
+    put_mapped(FeatureMap::none, w.dv, w.dv, p.rows, x.value_dim, rows_at(a.dv, row, p.head_kv * x.value_dim),
+               a.add_dv);
 }
 
-void LinearSender::run_causal() const {
-  const int64_t chunks = (u.n + kChunk - 1) / kChunk, appended = appended_dim(x);
-  for (int64_t c = 0; c + 1 < chunks; ++c) {
-    load_keys(c * kChunk, kChunk);
-    if (c > 0) std::copy_n(sums_before(c), w.s_floats, sums_before(c + 1));
-    add_keys_to(sums_before(c + 1), kChunk, c > 0);
+/// On the way forward: gradients of queries, from the keys at hand and those before.
+void LinearSender::causal_queries(const Piece& p) {
+  ahead.start(3 * u.group * kStrips + strips_of(appended_dim(x)));
+  ask_keys(p.after(u, u.n), false);
+  ask_queries(p.after(u, u.n), true);
+  load_keys(p);
+  pack_transposed(w.v.data, w.v.stride, p.rows, appended_dim(x), w.values_t);
+  for (int64_t head = p.head_kv * u.group; head < (p.head_kv + 1) * u.group; ++head) {
+    load_queries(p, head);
+    lower_scores(w.dn, p.rows, appended_dim(x), w.values_t, w.dscores, ahead);
+    if (p.from > 0) queries_from_s(p);
+    lower_product({w.dscores, p.rows, w.k, width(), w.dq}, p.from > 0, ahead);
+    put_queries(p, head);
   }
-  for (int64_t c = chunks - 1; c >= 0; --c) {
-    const int64_t from = c * kChunk, rows = std::min(kChunk, u.n - from);
-    const bool later = c + 1 < chunks;
-    load_keys(from, rows);
-    pack_transposed(w.k.data, w.k.stride, rows, x.dim, w.keys_t);
-    pack_transposed(w.v.data, w.v.stride, rows, appended, w.values_t);
-    if (later) keys_from_r(rows);
-    for (int64_t g = 0; g < u.group; ++g) {
-      const int64_t head = u.head_kv * u.group + g;
-      load_queries(from, rows, head);
-      lower_scores(w.q, rows, x.dim, w.keys_t, w.scores);
-      lower_scores(w.dn, rows, appended, w.values_t, w.dscores);
-      if (c > 0)
-        block_product<false>(
-            {rows, width(), appended, w.dn.data, w.dn.stride, sums_before(c), width(), w.dq.data, w.dq.stride}, false);
-      lower_product(w.dscores, rows, w.k, width(), w.dq, c > 0);
-      put_queries(from, rows, head);
-      upper_product(w.dscores, rows, w.q, width(), w.dk, later || g > 0);
-      upper_product(w.scores, rows, w.dn, value_width(), w.dv, later || g > 0);
-      if (c > 0) add_queries_to_r(rows, later || g > 0);
-    }
-    if (c > 0) turn_r();
-    put_keys(from, rows);
-  }
+  if (p.from + p.rows < u.n) keys_to_s(p, p.from > 0);
 }
 
-void LinearSender::run_full() const {
-  for (int64_t key = 0; key < u.m; key += kChunk) {
-    const int64_t rows = std::min(kChunk, u.m - key);
-    load_keys(key, rows);
-    add_keys_to(w.s_t, rows, key > 0);
+/// On the way back: gradients of keys and values, from the queries at hand and those after.
+void LinearSender::causal_keys(const Piece& p) {
+  const bool later = p.from + p.rows < u.n;
+  ahead.start(2 * kStrips + u.group * (4 * kStrips + strips_of(appended_dim(x))));
+  ask_keys(p.before(u), true);
+  ask_queries(p.before(u), false);
+  load_keys(p);
+  pack_transposed(w.k.data, w.k.stride, p.rows, x.dim, w.keys_t);
+  pack_transposed(w.v.data, w.v.stride, p.rows, appended_dim(x), w.values_t);
+  if (later) keys_from_r(p);
+  for (int64_t g = 0; g < u.group; ++g) {
+    load_queries(p, p.head_kv * u.group + g);
+    lower_scores(w.q, p.rows, x.dim, w.keys_t, w.scores, ahead);
+    lower_scores(w.dn, p.rows, appended_dim(x), w.values_t, w.dscores, ahead);
+    upper_product({w.dscores, p.rows, w.q, width(), w.dk}, later || g > 0, ahead);
+    upper_product({w.scores, p.rows, w.dn, value_width(), w.dv}, later || g > 0, ahead);
+    if (p.from > 0) queries_to_r(p, later || g > 0);
   }
-  for (int64_t query = 0; query < u.n; query += kChunk)
+  put_keys(p);
+}
+
+void LinearSender::run_causal() {
+  if (a.dq.data) for_pieces(u, u.n, [&](const Piece& p) HWY_ATTR { causal_queries(p); });
+  if (!a.dk.data && !a.dv.data) return;
+  for (int64_t from = (u.n + kChunk - 1) / kChunk * kChunk - kChunk; from >= 0; from -= kChunk)
+    for (int64_t head = u.first_head; head < u.last_head; ++head)
+      causal_keys({from, std::min(kChunk, u.n - from), head});
+}
+
+void LinearSender::run_full() {
+  for_pieces(u, u.m, [&](const Piece& p) HWY_ATTR {
+    ahead.start(strips_of(appended_dim(x)));
+    ask_keys(p.after(u, u.m), false);
+    load_keys(p);
+    keys_to_s(p, p.from > 0);
+  });
+  for_pieces(u, u.n, [&](const Piece& p) HWY_ATTR {
+    ahead.start(u.group * (kStrips + strips_of(appended_dim(x))));
+    ask_queries(p.after(u, u.n), true);
     for (int64_t g = 0; g < u.group; ++g) {
-      const int64_t rows = std::min(kChunk, u.n - query), head = u.head_kv * u.group + g;
-      load_queries(query, rows, head);
+      load_queries(p, p.head_kv * u.group + g);
       if (u.m > 0)
-        block_product<false>(
-            {rows, width(), appended_dim(x), w.dn.data, w.dn.stride, w.s_t, width(), w.dq.data, w.dq.stride}, false);
+        queries_from_s(p);
       else
-        std::fill_n(w.dq.data, rows * width(), 0.0f);
-      put_queries(query, rows, head);
-      add_queries_to_r(rows, query > 0 || g > 0);
+        std::fill_n(w.dq.data, p.rows * width(), 0.0f);
+      put_queries(p, p.head_kv * u.group + g);
+      queries_to_r(p, p.from > 0 || g > 0);
     }
-  if (u.n == 0) std::fill_n(w.r_t, w.s_floats, 0.0f);
-  turn_r();
-  for (int64_t key = 0; key < u.m; key += kChunk) {
-    const int64_t rows = std::min(kChunk, u.m - key);
-    load_keys(key, rows);
-    keys_from_r(rows);
-    put_keys(key, rows);
-  }
+  });
+  if (u.n == 0) std::fill_n(w.r_t, (u.last_head - u.first_head) * w.sum_floats, 0.0f);
+  for_pieces(u, u.m, [&](const Piece& p) HWY_ATTR {
+    ahead.start(2 * kStrips);
+    ask_keys(p.after(u, u.m), true);
+    load_keys(p);
+    keys_from_r(p);
+    put_keys(p);
+  });
 }
 
-int64_t linear_backward_floats(const LinearShape& x) { return LinearBackwardSpace::layout(x, nullptr, nullptr); }
+int64_t linear_backward_floats(const LinearShape& x, int workers) {
+  return LinearBackwardSpace::layout(x, heads_together(x, workers), nullptr, nullptr);
+}
 
 void linear_backward(const LinearBackward& a, ThreadPool* pool) {
   const LinearShape& x = a.shape;
-  const int64_t each_worker = linear_backward_floats(x);
-  parallel_for(pool, x.queries->count() * x.heads_kv, [&](int64_t unit, int worker) {
-    LinearSender sender{a, x, {}, LinearUnit(x, unit)};
-    LinearBackwardSpace::layout(x, static_cast<float*>(a.scratch) + worker * each_worker, &sender.w);
+  const int workers = workers_of(pool);
+  const int64_t together = heads_together(x, workers), each_worker = linear_backward_floats(x, workers);
+  parallel_for(pool, x.queries->count() * LinearUnit::parts(x, together), [&](int64_t unit, int worker) {
+    LinearSender sender{a, x, {}, LinearUnit(x, together, unit)};
+    LinearBackwardSpace::layout(x, together, static_cast<float*>(a.scratch) + worker * each_worker, &sender.w);
     if (x.causal)
       sender.run_causal();
     else
@@ -242,8 +288,8 @@ KERNEL_EXPORT(linear_backward);
 KERNEL_EXPORT(linear_backward_floats);
 
 void linear_backward(const LinearBackward& a, ThreadPool* pool) { KERNEL_CALL(linear_backward)(a, pool); }
-int64_t linear_backward_bytes(const LinearShape& x) {
-  return HWY_DYNAMIC_DISPATCH(linear_backward_floats)(x) * static_cast<int64_t>(sizeof(float));
+int64_t linear_backward_floats(const LinearShape& x, int workers) {
+  return HWY_DYNAMIC_DISPATCH(linear_backward_floats)(x, workers);
 }
 
 }  // namespace attune::kernels

@@ -1,6 +1,7 @@
 // The program as people meet it: help, errors, exit codes, doctor, bench gemm.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
 
@@ -176,7 +177,7 @@ TEST(Cli, BenchAttentionComparesMechanisms) {
     more.insert(more.begin(), command.begin(), command.end());
     return run_attune(more);
   };
-  const Outcome r = with({"--mechanism", "softmax,band:8,linear", "--json"});
+  const Outcome r = with({"--mechanism", "softmax,band:8,linear,routing", "--json"});
   ASSERT_EQ(r.code, 0) << r.err;
   std::istringstream lines(r.out);
   std::vector<std::string> names;
@@ -188,7 +189,7 @@ TEST(Cli, BenchAttentionComparesMechanisms) {
     EXPECT_GT(j["backward_ms"].get<double>(), 0);
     EXPECT_GT(j["times_softmax"].get<double>(), 0);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"softmax", "band", "linear"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"softmax", "band", "linear", "routing"}));
   for (const char* wrong : {"soft", "band:", "band:0", "band:8x"}) {
     const Outcome error = with({"--mechanism", wrong});
     EXPECT_EQ(error.code, 2) << wrong;
@@ -197,6 +198,24 @@ TEST(Cli, BenchAttentionComparesMechanisms) {
   }
   EXPECT_EQ(with({"--mechanism", "linear", "--dropout", "0.1"}).code, 2);
   EXPECT_EQ(with({"--mechanism", "linear", "--band", "8"}).code, 2);
+}
+
+TEST(Cli, BenchAttentionTimesDecoding) {
+  const Outcome r = run_attune({"bench", "attention", "--decode", "--length", "40,400", "--heads", "2", "--dim", "16",
+                                "--mechanism", "softmax,band:8,linear", "--json", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  std::istringstream lines(r.out);
+  std::map<std::string, std::vector<int64_t>> bytes;
+  for (std::string line; std::getline(lines, line);) {
+    const Json j = Json::parse(line);
+    EXPECT_GT(j["us_per_token"].get<double>(), 0);
+    bytes[j["mechanism"]].push_back(j["state_bytes"]);
+  }
+  ASSERT_EQ(bytes.size(), 3u);
+  EXPECT_GT(bytes["softmax"][1], bytes["softmax"][0]);
+  EXPECT_EQ(bytes["band"][1], bytes["band"][0]);
+  EXPECT_EQ(bytes["linear"], (std::vector<int64_t>(2, 2 * 16 * 17 * 4)));
+  EXPECT_EQ(run_attune({"bench", "attention", "--decode", "--mechanism", "routing"}).code, 2);
 }
 
 TEST(Cli, AFullDiskIsAnError) {

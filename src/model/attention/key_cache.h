@@ -41,8 +41,8 @@ class KeyCache : public AttentionState {
   /// [kept, rows]: where the keys of each hypothesis are, oldest first.
   const int32_t* ancestors() const { return ancestors_.data() + std::ssize(ancestors_) - kept() * rows_; }
   kernels::PagedRows paged(int64_t column) const { return {addresses_.data(), page_bits_, width_, column}; }
-  /// Memory of all pages, in bytes.
-  int64_t bytes() const { return (std::ssize(pages_) * width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
+  /// Of all pages.
+  int64_t bytes() const override { return (std::ssize(pages_) * width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
 
  private:
   float* at(int32_t id) {

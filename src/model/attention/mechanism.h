@@ -58,6 +58,8 @@ class AttentionState {
   virtual ~AttentionState() = default;
   /// Row i goes on from what row parents[i] (which exists) remembered; there may be fewer rows than before, or more.
   virtual void reorder(std::span<const int32_t> parents) = 0;
+  /// Memory it takes, all rows together.
+  virtual int64_t bytes() const = 0;
 };
 
 /// The parts of a layer that a mechanism wants beside itself.

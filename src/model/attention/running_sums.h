@@ -18,6 +18,7 @@ class RunningSums : public AttentionState {
   float* const* rows() const { return rows_.data(); }
   float* row(int64_t i) const { return rows_[static_cast<size_t>(i)]; }
   int64_t steps() const { return steps_; }
+  int64_t bytes() const override { return std::ssize(memory_) * floats_ * static_cast<int64_t>(sizeof(float)); }
 
  private:
   Aligned<float> take();
