@@ -202,7 +202,8 @@ void LinearSender::causal_queries(const Piece& p) {
   if (p.from + p.rows < u.n) keys_to_s(p, p.from > 0);
 }
 
-/// On the way back: gradients of keys and values, from the queries at hand and those after.
+/// On the way back: gradients of keys and values, from the queries at hand and those after. A sequence of one chunk has
+/// no way forward: its queries get theirs here.
 void LinearSender::causal_keys(const Piece& p) {
   const bool later = p.from + p.rows < u.n;
   ahead.start(2 * kStrips + u.group * (4 * kStrips + strips_of(appended_dim(x))));
@@ -218,14 +219,19 @@ void LinearSender::causal_keys(const Piece& p) {
     lower_scores(w.dn, p.rows, appended_dim(x), w.values_t, w.dscores, ahead);
     upper_product({w.dscores, p.rows, w.q, width(), w.dk}, later || g > 0, ahead);
     upper_product({w.scores, p.rows, w.dn, value_width(), w.dv}, later || g > 0, ahead);
+    if (u.n <= kChunk && a.dq.data) {
+      lower_product({w.dscores, p.rows, w.k, width(), w.dq}, false, ahead);
+      put_queries(p, p.head_kv * u.group + g);
+    }
     if (p.from > 0) queries_to_r(p, later || g > 0);
   }
   put_keys(p);
 }
 
 void LinearSender::run_causal() {
-  if (a.dq.data) for_pieces(u, u.n, [&](const Piece& p) HWY_ATTR { causal_queries(p); });
-  if (!a.dk.data && !a.dv.data) return;
+  const bool keys = a.dk.data || a.dv.data;
+  if (a.dq.data && (u.n > kChunk || !keys)) for_pieces(u, u.n, [&](const Piece& p) HWY_ATTR { causal_queries(p); });
+  if (!keys) return;
   for (int64_t from = (u.n + kChunk - 1) / kChunk * kChunk - kChunk; from >= 0; from -= kChunk)
     for (int64_t head = u.first_head; head < u.last_head; ++head)
       causal_keys({from, std::min(kChunk, u.n - from), head});
