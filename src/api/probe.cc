@@ -52,7 +52,7 @@ const Kind kKinds[] = {
        return [lines](Random& r) { return draw_listops(r, lines); };
      }},
     {"agreement", "to put verbs in the gender and number of the nouns that their voices name, many words after them",
-     40'000, "gap", 2, "1500u",
+     40'000, "gap", 2, "2500u",
      [](const ProbeOptions& o, bool training) -> Draw {
        AgreementLines lines{.easier = training};
        take(o.gap, lines.gap, "gap", 4, 100'000);

@@ -9,6 +9,6 @@ trap 'rm -rf "$dir"' EXIT
 start=$(date +%s)
 "$attune" train "$dir/recipe.toml" --out "$dir/model"
 took=$(($(date +%s) - start))
-score=$("$attune" test "$dir/model" --json | sed -n 's/.*"exact":\([0-9.]*\).*/\1/p')
+score=$("$attune" test "$dir/model" --json | grep -o '"exact":[0-9][0-9.]*' | cut -d: -f2)
 echo "$probe: $score % exact, $took s"
 awk -v s="$score" -v l="$least" 'BEGIN { exit !(s >= l) }'
