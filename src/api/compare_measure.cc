@@ -78,12 +78,6 @@ double sharpness(const float* weights, size_t rows, size_t columns) {
   return sum;
 }
 
-std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-  std::vector<std::string> pieces;
-  for (const int32_t id : ids) pieces.push_back(tokenizer.piece(id));
-  return pieces;
-}
-
 /// Both sides of a pair to look at: a sentence of the validation set, or where there is no source, how it begins.
 SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
   SentencePair pair;

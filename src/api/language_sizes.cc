@@ -68,8 +68,7 @@ void choose_model(SizedRecipe& s, const TextPlan& plan, int64_t characters) {
 void choose_training(SizedRecipe& s, const TextPlan& plan, int64_t tokens, int threads) {
   TrainOptions& t = s.recipe.train;
   t.batch_tokens.tokens = plan.batch_tokens;
-  t.shards = threads <= 4 ? 4 : 16;
-  t.slices = 16 / t.shards;
+  choose_shares(s, threads);
   t.stop = {static_cast<double>(plan.updates), Period::Unit::updates};
   t.schedule = Schedule::cosine;
   t.learning_rate = plan.learning_rate;
@@ -80,8 +79,6 @@ void choose_training(SizedRecipe& s, const TextPlan& plan, int64_t tokens, int t
   const auto epochs = static_cast<double>(plan.updates * plan.batch_tokens) / static_cast<double>(tokens);
   s.reasons["train.batch_tokens"] = fmt::format("tokens per update: {} streams of max_length side by side",
                                                 plan.batch_tokens / s.recipe.data.max_length);
-  s.reasons["train.shards"] = "parts of a batch that threads share";
-  s.reasons["train.slices"] = "and what each goes through one after another";
   s.reasons["train.stop"] =
       fmt::format("updates: about {:.0f} times through the text; also e epochs, m minutes", std::max(1.0, epochs));
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";

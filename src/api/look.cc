@@ -4,13 +4,8 @@
 
 #include "attune/translator.h"
 #include "base/error.h"
-#include "checkpoint/model_folder.h"
 
 namespace attune {
-
-bool is_language_model(const std::string& model) try {
-  return load_recipe(model + "/" + kRecipeName).task == Task::language;
-} catch (const Error&) { return false; }
 
 LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
     : at_(choice.at), head_(std::max(choice.head, -1)) {
@@ -36,16 +31,11 @@ AttentionLook LookedAt::operator()(const OpenedModel& m, const SentencePair& pai
   if (p.weights.empty())
     fail(ErrorKind::usage,
          "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack, layer_);
-  const auto pieces = [](const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
-    std::vector<std::string> all;
-    for (const int32_t id : ids) all.push_back(tokenizer.piece(id));
-    return all;
-  };
   std::vector<int32_t> read{text::kBegin};  // while it says the target
   read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
   const text::Tokenizer& target = *m.tokenizers.target;
-  p.columns = at_ == AttentionSite::decoder ? pieces(target, read) : pieces(*m.tokenizers.source, pair.source);
-  p.rows = at_ == AttentionSite::encoder || pair.source.empty() ? p.columns : pieces(target, pair.target);
+  p.columns = at_ == AttentionSite::decoder ? pieces_of(target, read) : pieces_of(*m.tokenizers.source, pair.source);
+  p.rows = at_ == AttentionSite::encoder || pair.source.empty() ? p.columns : pieces_of(target, pair.target);
   const int64_t each = std::ssize(p.rows) * std::ssize(p.columns);
   p.heads = static_cast<int>(std::ssize(p.weights) / each);
   if (head_ >= p.heads) fail(ErrorKind::usage, "there is no head {}: there are heads 0 to {}", head_, p.heads - 1);

@@ -19,7 +19,4 @@ class LookedAt {
   int layer_, layers_, head_;
 };
 
-/// As far as its recipe can be read: what is wrong with a model is told by those who open it.
-bool is_language_model(const std::string& model);
-
 }  // namespace attune

@@ -1,5 +1,6 @@
 #include "api/model_files.h"
 
+#include "base/error.h"
 #include "checkpoint/model_folder.h"
 
 namespace attune {
@@ -8,6 +9,10 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
   // One position more than the longest side has tokens: its mark.
   return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + 1};
 }
+
+bool is_language_model(const std::string& dir) try {
+  return load_recipe(dir + "/" + kRecipeName).task == Task::language;
+} catch (const Error&) { return false; }
 
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   open_model(dir);

@@ -17,6 +17,9 @@ struct OpenedModel {
 /// The sizes a recipe's network gets with these tokenizers.
 Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers);
 
+/// As far as its recipe can be read: what is wrong with a model is told by those who open it.
+bool is_language_model(const std::string& dir);
+
 /// Verifies the folder and reads everything. ErrorKind::model when something is missing, changed or does not fit.
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool = nullptr);
 

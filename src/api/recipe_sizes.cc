@@ -102,12 +102,7 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& p
   t.validate = {static_cast<double>(often), Period::Unit::updates};
   const double tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
   const double epochs = static_cast<double>(plan.updates * t.batch_tokens.tokens) / tokens;
-  // The result never depends on the threads; how many can share an update does: 16 parts in all, as many at once as
-  // there are shards.
-  t.shards = threads <= 4 ? 4 : 16;
-  t.slices = 16 / t.shards;
-  s.reasons["train.shards"] = "parts of a batch that threads share";
-  s.reasons["train.slices"] = "and what each goes through one after another";
+  choose_shares(s, threads);
   s.reasons["train.batch_tokens"] = "tokens per update on the larger side; fewer need less memory";
   s.reasons["train.stop"] =
       fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes", std::max(1.0, epochs));
@@ -142,6 +137,15 @@ void fit_memory(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, 
 }
 
 }  // namespace
+
+/// The result never depends on the threads; how many can share an update does: 16 parts in all, as many at once as
+/// there are shards.
+void choose_shares(SizedRecipe& s, int threads) {
+  s.recipe.train.shards = threads <= 4 ? 4 : 16;
+  s.recipe.train.slices = 16 / s.recipe.train.shards;
+  s.reasons["train.shards"] = "parts of a batch that threads share";
+  s.reasons["train.slices"] = "and what each goes through one after another";
+}
 
 int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason) {
   int64_t size = wanted;

@@ -23,6 +23,9 @@ SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int th
 /// Pieces for a text: as many as wanted, but all its characters, and no more than its words give. `reason`: if not.
 int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason);
 
+/// How many parts a batch is cut into, and how many of them are worked on at once.
+void choose_shares(SizedRecipe& sized, int threads);
+
 /// As far as the sizes tell.
 int64_t parameters_of(const Recipe& recipe);
 /// Floating-point operations of a whole training run that ends after so many updates.

@@ -2,7 +2,6 @@
 
 #include <numbers>
 
-#include "api/look.h"
 #include "api/model_files.h"
 #include "attune/version.h"
 #include "base/clock.h"

@@ -61,6 +61,12 @@ std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t head
   return mean;
 }
 
+std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
+  std::vector<std::string> pieces;
+  for (const int32_t id : ids) pieces.push_back(tokenizer.piece(id));
+  return pieces;
+}
+
 std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line) {
   const std::vector<int> words = words_of_characters(line);
   std::vector<int> out;

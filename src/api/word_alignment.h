@@ -29,6 +29,8 @@ std::vector<float> cross_attention(const Transformer& model, const SentencePair&
 /// The mean of the heads, [target, source].
 std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads);
 
+std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids);
+
 /// The number of the word each piece is part of, words being what stands between white space; -1 for marks and pieces
 /// that are nothing but a space.
 std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line);

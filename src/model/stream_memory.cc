@@ -13,9 +13,9 @@ void StreamMemory::begin(int64_t streams, bool first) {
   }
 }
 
-void StreamMemory::pretend_full() {
+void StreamMemory::pretend_full(int64_t streams) {
   for (size_t i = 0; i < slots_.size(); ++i)
-    std::fill(kept_[i].counts.begin(), kept_[i].counts.end(), static_cast<int32_t>(slots_[i].rows));
+    kept_[i].counts.assign(static_cast<size_t>(streams), static_cast<int32_t>(slots_[i].rows));
 }
 
 void StreamMemory::recall(int slot, int32_t stream, const Tensor& to) const {
@@ -43,9 +43,9 @@ void StreamMemory::remember(int slot, int32_t stream, const Tensor& rows) {
   count = static_cast<int32_t>(stay + more);
 }
 
-int64_t StreamMemory::bytes() const {
+int64_t StreamMemory::bytes(int64_t streams) const {
   int64_t sum = 0;
-  for (const MemorySlot& s : slots_) sum += streams_ * s.rows * s.width * static_cast<int64_t>(sizeof(float));
+  for (const MemorySlot& s : slots_) sum += streams * s.rows * s.width * static_cast<int64_t>(sizeof(float));
   return sum;
 }
 

@@ -23,8 +23,8 @@ class StreamMemory {
   int64_t streams() const { return streams_; }
   /// Before a batch of streams 0 to `streams` - 1. `first`: they begin with it, and what was before them is forgotten.
   void begin(int64_t streams, bool first);
-  /// As if every stream had been read for long: how much memory a step takes at its worst.
-  void pretend_full();
+  /// As if so many streams had been read for long, of which no row is there to be recalled: for rehearsals.
+  void pretend_full(int64_t streams);
 
   /// How many rows there are of a stream; recall() writes them, oldest first, to `to`.
   int64_t count(int slot, int32_t stream) const { return kept(slot).counts[static_cast<size_t>(stream)]; }
@@ -36,7 +36,8 @@ class StreamMemory {
   const std::vector<MemorySlot>& slots() const { return slots_; }
   float* rows(int slot) { return kept_[static_cast<size_t>(slot)].rows.data(); }        // [streams, rows, width]
   int32_t* counts(int slot) { return kept_[static_cast<size_t>(slot)].counts.data(); }  // [streams]
-  int64_t bytes() const;
+  /// What so many streams take.
+  int64_t bytes(int64_t streams) const;
 
  private:
   struct Kept {

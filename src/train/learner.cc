@@ -42,9 +42,7 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
   memory_.moments = 2 * numbers;
   memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
   memory_.activations = threads * plan.peak;
-  streams_.begin(options.batch_tokens.tokens / longest + 1, true);
-  memory_.streams = streams_.bytes();
-  streams_.begin(0, true);
+  memory_.streams = streams_.bytes(options.batch_tokens.tokens / longest + 1);
 }
 
 Plan Learner::rehearse(int64_t longest) {
@@ -66,12 +64,12 @@ Plan Learner::rehearse(int64_t longest) {
   std::vector<int32_t> streams(streams_.in_use() ? lengths.size() : 0);
   std::iota(streams.begin(), streams.end(), 0);
   s.streams = streams;
-  streams_.begin(std::ssize(streams), true);
-  streams_.pretend_full();
+  streams_.pretend_full(std::ssize(streams));
   // With dropout and all: where it is on, a step asks for other memory.
   Worker& w = *workers_.front();
   w.arena.start_rehearsal();
   run_shard(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)});
+  streams_.begin(0, true);
   return w.arena.finish_rehearsal();
 }
 

@@ -22,7 +22,7 @@ LunaAttention::LunaAttention(const Options& o, const AttentionSetup& s, const Bl
          "  fix: leave out heads_kv",
          s.heads_kv, s.heads);
   const int64_t d = s.width();
-  const Init init = Init::xavier(d, d, 1 / std::sqrt(2.0));
+  const Init init = s.projection();
   // The stream begins once per stack; each layer's own packing is learned apart.
   memory_ = place.at_stack().table_once("luna.memory", length_, d, Init::normal(1 / std::sqrt(static_cast<double>(d))));
   pack_query_.emplace(place.at("pack.query"), d, d);

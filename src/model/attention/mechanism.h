@@ -6,6 +6,7 @@
 #pragma once
 #include <array>
 #include <memory>
+#include <numbers>
 #include <span>
 #include <string>
 #include <vector>
@@ -40,6 +41,8 @@ struct AttentionSetup {
 
   int64_t width() const { return heads * dim; }        // of queries and of the result
   int64_t width_kv() const { return heads_kv * dim; }  // of keys, and of values
+  /// Query, key and value matrices begin smaller than others: their outputs meet in a product.
+  Init projection() const { return Init::xavier(width(), width(), 1 / std::numbers::sqrt2); }
 };
 
 /// Rows already projected: heads are columns, of one Var or of several.

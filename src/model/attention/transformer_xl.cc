@@ -1,23 +1,17 @@
 #include "model/attention/transformer_xl.h"
 
-#include <cmath>
-
 #include "autograd/arrange.h"
 #include "model/layers/multi_head.h"
 #include "model/stream_memory.h"
 
 namespace attune {
 
-namespace {
-Init projection(const AttentionSetup& s) { return Init::xavier(s.width(), s.width(), 1 / std::sqrt(2.0)); }
-}  // namespace
-
 TransformerXlAttention::TransformerXlAttention(const Options& o, const AttentionSetup& s, const Blueprint& place)
     : setup_(s),
       mask_(s.causal ? Mask::past() : Mask::none()),
       memory_(o.memory),
-      query_(place, {{"query", s.width()}}, s.width(), projection(s)),
-      key_value_(place, {{"key", s.width_kv()}, {"value", s.width_kv()}}, s.width(), projection(s)),
+      query_(place, {{"query", s.width()}}, s.width(), s.projection()),
+      key_value_(place, {{"key", s.width_kv()}, {"value", s.width_kv()}}, s.width(), s.projection()),
       output_(place.at("output"), s.width(), s.width()),
       slot_(place.memory(o.memory, s.width())) {}
 

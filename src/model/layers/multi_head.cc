@@ -1,15 +1,8 @@
 #include "model/layers/multi_head.h"
 
-#include <cmath>
-
 namespace attune {
 
 namespace {
-
-/// Query, key and value matrices begin smaller than others: their outputs meet in a product.
-Init projection(const AttentionSetup& s, int64_t d_model) {
-  return Init::xavier(d_model, s.heads * s.dim, 1 / std::sqrt(2.0));
-}
 
 /// Room for the weights of the layer `name`, if it is the one to look at.
 float* tap_of(const Pass& pass, const std::string& name, int64_t heads, int64_t queries, int64_t keys) {
@@ -33,7 +26,7 @@ std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup
   std::vector<JoinedLinear::Part> columns{{"query", s.width()}};
   if (parts.key) columns.push_back({"key", s.width_kv()});
   columns.push_back({"value", s.width_kv()});
-  return JoinedLinear(b, columns, s.width(), projection(s, s.width()));
+  return JoinedLinear(b, columns, s.width(), s.projection());
 }
 
 }  // namespace
@@ -46,7 +39,7 @@ SelfAttention::SelfAttention(const Blueprint& b, const AttentionSetup& s, std::u
       parts(mechanism->parts()),
       position(std::move(p)),
       query_key_value(projections(b, s, parts)) {
-  if (position) position->extend(mechanism->memory());
+  if (position && mechanism->memory() > 0) position->extend(mechanism->memory());
   if (parts.projections) output.emplace(b.at("output"), s.width(), s.width());
 }
 
@@ -88,8 +81,7 @@ CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, std:
     : setup(s),
       name(b.name()),
       query(b.at("query"), s.heads * s.dim, s.heads * s.dim),
-      key_value(b, {{"key", s.heads_kv * s.dim}, {"value", s.heads_kv * s.dim}}, s.heads * s.dim,
-                projection(s, s.heads * s.dim)),
+      key_value(b, {{"key", s.heads_kv * s.dim}, {"value", s.heads_kv * s.dim}}, s.heads * s.dim, s.projection()),
       output(b.at("output"), s.heads * s.dim, s.heads * s.dim),
       mechanism(std::move(m)) {}
 
