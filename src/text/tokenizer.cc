@@ -113,6 +113,11 @@ std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   return bytes ? text_of_bytes(text) : text;
 }
 
+std::string_view Tokenizer::unit() const {
+  if (kind() == TokenizerKind::byte) return "byte";
+  return kind() == TokenizerKind::character && !vocabulary_->byte_fallback() ? "character" : "";
+}
+
 const std::string& Tokenizer::piece(int32_t id) const {
   check(id >= 0 && id < size(), "piece", "id {} is not one of the {} pieces", id, size());
   return vocabulary_->piece(id);

@@ -43,6 +43,8 @@ class Tokenizer {
   std::string decode(std::span<const int32_t> ids) const;
 
   TokenizerKind kind() const { return vocabulary_->kind(); }
+  /// What every token is, for figures that can be compared: "character", "byte"; "" where it differs.
+  std::string_view unit() const;
   int32_t size() const { return vocabulary_->size(); }
   const std::string& piece(int32_t id) const;
   /// kUnknown for what is no piece.

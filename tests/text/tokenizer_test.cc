@@ -198,6 +198,13 @@ TEST(Tokenizer, SavedAndLoadedIsTheSame) {
   } catch (const Error& e) { EXPECT_EQ(e.kind(), ErrorKind::io); }
 }
 
+TEST(Tokenizer, SaysWhatATokenIs) {
+  EXPECT_EQ(small(TokenizerKind::byte).unit(), "byte");
+  EXPECT_EQ(small(TokenizerKind::character).unit(), "character");
+  EXPECT_EQ(small(TokenizerKind::character, false, true).unit(), "");
+  EXPECT_EQ(small(TokenizerKind::word).unit(), "");
+}
+
 TEST(Tokenizer, ThreadsShareIt) {
   const Tokenizer t = small(TokenizerKind::bpe);
   const auto lines = random_lines(300, 4);
