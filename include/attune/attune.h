@@ -3,6 +3,7 @@
 #include "attune/bench.h"
 #include "attune/compare.h"
 #include "attune/error.h"
+#include "attune/lines.h"
 #include "attune/machine.h"
 #include "attune/mechanisms.h"
 #include "attune/metric.h"
