@@ -29,7 +29,7 @@ _attune() {
     " info") words="mechanisms scores positions recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
-    " tokenizer train"*) words="--kind --size --lowercase --character-coverage --out $common" ;;
+    " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;
     " tokenizer "*) words="--ids $common" ;;
     " metric") words="bleu exact $common" ;;
     " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;

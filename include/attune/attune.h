@@ -4,6 +4,7 @@
 #include "attune/compare.h"
 #include "attune/error.h"
 #include "attune/look.h"
+#include "attune/lines.h"
 #include "attune/machine.h"
 #include "attune/mechanisms.h"
 #include "attune/metric.h"

@@ -13,9 +13,10 @@
 namespace attune {
 
 struct TokenizerTraining {
-  std::string kind = "bpe";  // "bpe", "word" or "char"
+  std::string kind = "bpe";  // "bpe", "unigram", "wordpiece", "byte", "char" or "word"
   int64_t size = 8000;       // pieces at most, the four marks (<pad>, <s>, </s>, <unk>) included
   bool lowercase = false;
+  bool byte_fallback = false;     // 256 of the pieces are bytes, so nothing is unknown (bpe, unigram, char)
   double character_coverage = 1;  // share of the characters that must be known, the most frequent first
 };
 
@@ -38,7 +39,8 @@ class Tokenizer {
   /// Any bytes will do: broken UTF-8 becomes U+FFFD.
   std::vector<int32_t> encode(std::string_view line) const;
   std::vector<TokenizerPiece> pieces(std::string_view line) const;
-  /// Marks add nothing to the text, an unknown piece a "⁇". Throws for ids that are none.
+  /// Marks add nothing to the text, an unknown piece a "⁇". Whatever the ids are, it is one line of UTF-8. Throws for
+  /// ids that are none.
   std::string decode(const std::vector<int32_t>& ids) const;
 
   int32_t size() const;

@@ -47,12 +47,12 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   const std::string signature =
       fmt::format("tokenizer:{}.{:016x}|{}|version:attune.{}",
                   text::tokenizer_kinds()[static_cast<size_t>(tokenizer.kind())], tokenizer.hash(), cut, version());
-  const auto add = [&](const char* name, double score, const char* unit) {
+  const auto add = [&](const std::string& name, double score, const char* unit) {
     report.scores.push_back({name, score, signature, fmt::format("{} = {:.4f}{}", name, score, unit), {}});
   };
   add("perplexity", l.perplexity(), "");
   add("loss", l.loss(), " nats a token");
-  if (tokenizer.kind() == text::TokenizerKind::character) add("bits_per_character", l.loss() / std::numbers::ln2, "");
+  if (!tokenizer.unit().empty()) add("bits_per_" + std::string(tokenizer.unit()), l.loss() / std::numbers::ln2, "");
   return report;
 }
 

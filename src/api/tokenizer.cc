@@ -16,8 +16,10 @@ Tokenizer::Tokenizer(const std::string& folder)
     : body_(std::make_shared<const Body>(Body{text::Tokenizer::load(folder), ""})) {}
 
 Tokenizer Tokenizer::train(const std::function<bool(std::string&)>& next_line, const TokenizerTraining& options) {
-  text::TokenizerOptions o{
-      .size = options.size, .lowercase = options.lowercase, .character_coverage = options.character_coverage};
+  text::TokenizerOptions o{.size = options.size,
+                           .lowercase = options.lowercase,
+                           .byte_fallback = options.byte_fallback,
+                           .character_coverage = options.character_coverage};
   set_field(o, "kind", std::string_view(options.kind), ErrorKind::usage);
   text::TrainedTokenizer trained = text::train_tokenizer(next_line, o);
   return Tokenizer(std::make_shared<const Body>(Body{std::move(trained.tokenizer), std::move(trained.note)}));

@@ -60,8 +60,8 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   v.metric = recipe_.train.metric;
   if (recipe_.task == Task::translate)
     judge_translations(v);
-  else if (tokenizers_.target->kind() == text::TokenizerKind::character)
-    v.scores.emplace_back("bits_per_character", v.loss / std::numbers::ln2);
+  else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
+    v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   const bool less = v.metric == "loss" || v.metric == "perplexity";
   v.score = v.metric == "loss" ? v.loss : less ? v.perplexity : v.scores[v.metric == "bleu" ? 0 : 1].second;
   *score = less ? -v.score : v.score;

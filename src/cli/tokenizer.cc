@@ -7,8 +7,8 @@
 #include <charconv>
 
 #include "attune/error.h"
+#include "attune/lines.h"
 #include "attune/text.h"
-#include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -24,20 +24,20 @@ struct Options {
 };
 
 void train(const Options& options, const Session& session) {
-  LineReader reader(options.files);
+  TextLines reader(options.files);
   if (!session.quiet)
     fmt::print(stderr, "reading {} file{}\n", options.files.size(), options.files.size() > 1 ? "s" : "");
   const Tokenizer t = Tokenizer::train([&](std::string& line) { return reader.next(line); }, options.training);
   t.save(options.folder);
   if (!session.quiet) {
     if (!t.note().empty()) fmt::print(stderr, "note: {}\n", t.note());
-    fmt::print(stderr, "{} pieces from {} lines are in {}\n", thousands(t.size()), thousands(reader.lines()),
+    fmt::print(stderr, "{} pieces from {} lines are in {}\n", thousands(t.size()), thousands(reader.count()),
                options.folder);
   }
   if (session.json)
     print(to_json({{"kind", options.training.kind},
                    {"size", int64_t{t.size()}},
-                   {"lines", reader.lines()},
+                   {"lines", reader.count()},
                    {"note", t.note()}}) +
           "\n");
 }
@@ -52,11 +52,11 @@ void for_words(const std::string& line, F f) {
   }
 }
 
-std::string joined(const std::vector<TokenizerPiece>& pieces, bool ids) {
+std::string joined(const Tokenizer& t, const std::vector<int32_t>& ids, bool numbers) {
   std::string out;
-  for (const auto& p : pieces) {
+  for (const int32_t id : ids) {
     if (!out.empty()) out += ' ';
-    out += ids ? std::to_string(p.id) : p.text;
+    out += numbers ? std::to_string(id) : t.piece(id);
   }
   return out;
 }
@@ -73,16 +73,16 @@ std::string as_json(const std::vector<TokenizerPiece>& pieces) {
 
 void encode(const Options& options, const Session& session) {
   const Tokenizer t(options.folder);
-  LineReader reader({options.file});
+  TextLines reader({options.file});
   for (std::string line; reader.next(line);) {
-    const auto pieces = t.pieces(line);
-    print((session.json ? as_json(pieces) : joined(pieces, options.ids)) + "\n");
+    print((session.json ? as_json(t.pieces(line)) : joined(t, t.encode(line), options.ids)) + "\n");
+    if (!reader.ready()) finish_output();  // whoever waits for it gets it
   }
 }
 
 void decode(const Options& options, const Session& session) {
   const Tokenizer t(options.folder);
-  LineReader reader({options.file});
+  TextLines reader({options.file});
   for (std::string line; reader.next(line);) {
     std::vector<int32_t> ids;
     for_words(line, [&](const std::string& word) {
@@ -100,21 +100,28 @@ void decode(const Options& options, const Session& session) {
     });
     const std::string text = t.decode(ids);
     print((session.json ? to_json({{"text", text}}) : text) + "\n");
+    if (!reader.ready()) finish_output();
   }
 }
 
 void add_train(CLI::App& group, Session& session, std::shared_ptr<Options> options) {
   CLI::App* command = add_command(group, session, "train", "learn pieces from text files",
                                   "  attune tokenizer train --size 8000 --out tokenizer train.en train.de\n"
-                                  "  zcat text.gz | attune tokenizer train --kind char --size 200 --out letters -");
+                                  "  attune tokenizer train --kind unigram --byte-fallback --out tokenizer text.gz\n"
+                                  "  cat *.txt | attune tokenizer train --kind char --size 200 --out letters -");
   TokenizerTraining& t = options->training;
-  command->add_option("--kind", t.kind, "what text is cut into: bpe, word or char (default: bpe)")->type_name("KIND");
+  command->add_option("--kind", t.kind, "bpe, unigram, wordpiece, byte, char or word (default: bpe)")
+      ->type_name("KIND");
   command->add_option("--size", t.size, "pieces at most, four marks included (default: 8000)")->type_name("N");
   command->add_flag("--lowercase", t.lowercase, "lower-case all text");
+  command->add_flag("--byte-fallback", t.byte_fallback,
+                    "256 of the pieces are bytes, so nothing is unknown (bpe, unigram, char)");
   command->add_option("--character-coverage", t.character_coverage, "share of characters to know (default: 1)")
       ->type_name("SHARE");
   command->add_option("--out", options->folder, "where to put it")->type_name("DIR")->required();
-  command->add_option("files", options->files, "text, a sentence a line; - is stdin")->type_name("FILE")->required();
+  command->add_option("files", options->files, "text, a sentence a line, plain or .gz; - is stdin")
+      ->type_name("FILE")
+      ->required();
   set_work(command, session, [&session, options] { train(*options, session); });
 }
 
@@ -122,7 +129,7 @@ void add_filter(CLI::App* command, Session& session, std::shared_ptr<Options> op
                 void (*work)(const Options&, const Session&)) {
   command->add_flag("--ids", options->ids, ids);
   command->add_option("tokenizer", options->folder, "what train made")->type_name("DIR")->required();
-  command->add_option("file", options->file, "lines; - is stdin, and the default")->type_name("FILE");
+  command->add_option("file", options->file, "lines, plain or .gz; - is stdin, and the default")->type_name("FILE");
   set_work(command, session, [&session, options, work] { work(*options, session); });
 }
 

@@ -6,9 +6,9 @@
 #include <filesystem>
 
 #include "attune/error.h"
+#include "attune/lines.h"
 #include "attune/text.h"
 #include "attune/translator.h"
-#include "cli/lines.h"
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
@@ -72,7 +72,7 @@ void run(const Arguments& a, const Session& session) {
   TranslateOptions options = a.options;
   options.alignment |= session.json;
   translator.translate(std::vector<std::string>{}, options);  // options that do not go together are told at once
-  LineReader reader({a.file});
+  TextLines reader({a.file});
   int64_t done = 0, cropped = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> lines;

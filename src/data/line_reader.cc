@@ -70,6 +70,11 @@ bool LineReader::next(std::string_view& line) {
   }
 }
 
+bool LineReader::ready() const {
+  const bool waits = current_ ? files_[opened_ - 1] == "-" : opened_ < files_.size() && files_[opened_] == "-";
+  return !waits || (current_ && std::memchr(buffer_.data() + at_, '\n', size_ - at_));
+}
+
 std::vector<std::string> read_lines(const std::string& file) {
   std::vector<std::string> lines;
   LineReader reader(file);

@@ -20,6 +20,8 @@ class LineReader {
   /// The next line without its end, valid until the next call; false after the last one. ErrorKind::io for a file that
   /// can't be opened, ErrorKind::data with file and line for one that is broken or a line over 64 MB.
   bool next(std::string_view& line);
+  /// Whether next() returns without waiting for whoever writes to the standard input.
+  bool ready() const;
 
   /// Where the last line stood: its file, its number there from 1, and both as "train.en:17".
   const std::string& file() const { return name_; }

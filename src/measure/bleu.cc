@@ -7,6 +7,7 @@
 
 #include "attune/version.h"
 #include "base/error.h"
+#include "text/lower_case.h"
 
 namespace attune {
 
@@ -16,7 +17,7 @@ using Gram = std::array<int32_t, Bleu::kOrders>;  // numbers of words; -1 fills 
 using Numbers = std::unordered_map<std::string, int32_t>;
 
 std::vector<int32_t> numbers_of(std::string_view line, const BleuOptions& options, Numbers& known) {
-  const std::string words = tokenize(options.lowercase ? lower_case(line) : std::string(line), options.tokenize);
+  const std::string words = tokenize(options.lowercase ? text::lower_case(line) : std::string(line), options.tokenize);
   std::vector<int32_t> out;
   for (std::string_view word : split_words(words))
     out.push_back(known.try_emplace(std::string(word), static_cast<int32_t>(known.size())).first->second);

@@ -4,7 +4,7 @@
 
 #include "attune/version.h"
 #include "base/error.h"
-#include "measure/words.h"
+#include "text/lower_case.h"
 
 namespace attune {
 
@@ -18,7 +18,7 @@ ExactMatch exact_match(const std::vector<std::string>& hypotheses,
   out.lines = std::ssize(hypotheses);
   for (size_t i = 0; i < hypotheses.size(); ++i)
     out.right += std::any_of(references.begin(), references.end(), [&](const auto& r) {
-      return r[i] == hypotheses[i] || (lowercase && lower_case(r[i]) == lower_case(hypotheses[i]));
+      return r[i] == hypotheses[i] || (lowercase && text::lower_case(r[i]) == text::lower_case(hypotheses[i]));
     });
   out.score = out.lines > 0 ? 100.0 * static_cast<double>(out.right) / static_cast<double>(out.lines) : 0.0;
   out.signature =

@@ -16,7 +16,4 @@ std::string tokenize(std::string_view line, Tokenization how);
 /// The pieces between blanks, as Unicode knows them.
 std::vector<std::string_view> split_words(std::string_view line);
 
-/// Lower case of every letter Unicode 14 has one for; what is no UTF-8 stays as it is.
-std::string lower_case(std::string_view line);
-
 }  // namespace attune

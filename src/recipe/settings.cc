@@ -71,6 +71,13 @@ void check_data(const Recipe& r, const Checker& c) {
            "data.languages has {} names, translate has 2 sides", r.data.languages.size());
 }
 
+void check_tokenizer(const text::TokenizerOptions& t, const Checker& c) {
+  c.demand(!t.byte_fallback || t.can_fall_back(),
+           "tokenizer.byte_fallback = true, but tokenizer.kind = \"{}\" has none\n"
+           "  fix: leave byte_fallback out, or set kind to \"bpe\", \"unigram\" or \"char\"",
+           text::tokenizer_kinds()[static_cast<size_t>(t.kind)]);
+}
+
 void check_train(const TrainOptions& t, const Checker& c) {
   c.demand(std::has_single_bit(static_cast<uint64_t>(t.shards)), "train.shards = {} is not a power of two", t.shards);
   c.demand(std::has_single_bit(static_cast<uint64_t>(t.slices)), "train.slices = {} is not a power of two", t.slices);
@@ -91,6 +98,7 @@ void check_recipe(const Recipe& recipe, const std::string& place) {
   check_data(recipe, c);
   check_model(recipe, c);
   check_language(recipe, c);
+  check_tokenizer(recipe.tokenizer, c);
   check_train(recipe.train, c);
 }
 

@@ -60,39 +60,28 @@ class Bpe : public Segmenter {
     }
   }
 
-  void write(int32_t id, bool first, std::string& text) const override {
-    if (id == kUnknown) {
-      text += kUnknownText;
-      return;
-    }
-    std::string_view piece = vocabulary_.piece(id);
-    if (piece.starts_with(kSpacePiece)) {
-      piece.remove_prefix(kSpacePiece.size());
-      if (!first) text += ' ';
-    }
-    text += piece;
-  }
+  void write(int32_t id, bool first, std::string& text) const override { write_spaced(vocabulary_, id, first, text); }
 
  private:
   void index_letters() {
     letters_ = IdMap(static_cast<size_t>(vocabulary_.size()));
-    for (int32_t id = kMarks; id < vocabulary_.size(); ++id) {
+    for (int32_t id = vocabulary_.first(); id < vocabulary_.size(); ++id) {
       const Character c = first_character(vocabulary_.piece(id));
       if (c.bytes == vocabulary_.piece(id).size()) letters_.add(c.code, id);
     }
     const int32_t space = vocabulary_.id(kSpacePiece);
-    space_ = space < kMarks ? kUnknown : space;
+    space_ = space < vocabulary_.first() ? kUnknown : space;
   }
 
   /// All ways to make a piece of two others.
   void index_pairs() {
     std::vector<std::pair<uint64_t, int32_t>> pairs;
-    for (int32_t id = kMarks; id < vocabulary_.size(); ++id) {
+    for (int32_t id = vocabulary_.first(); id < vocabulary_.size(); ++id) {
       const std::string_view piece = vocabulary_.piece(id);
       for (const size_t cut : character_starts(piece)) {
         if (cut == 0 || cut == piece.size()) continue;
         const int32_t left = vocabulary_.id(piece.substr(0, cut)), right = vocabulary_.id(piece.substr(cut));
-        if (left >= kMarks && right >= kMarks) pairs.emplace_back(key_of(left, right), id);
+        if (left >= vocabulary_.first() && right >= vocabulary_.first()) pairs.emplace_back(key_of(left, right), id);
       }
     }
     pairs_ = IdMap(pairs.size());
@@ -103,7 +92,7 @@ class Bpe : public Segmenter {
   void index_words() {
     Scratch scratch;
     std::vector<Token> tokens;
-    for (int32_t id = kMarks; id < vocabulary_.size(); ++id) {
+    for (int32_t id = vocabulary_.first(); id < vocabulary_.size(); ++id) {
       std::string_view word = vocabulary_.piece(id);
       if (!word.starts_with(kSpacePiece) || word.size() == kSpacePiece.size()) continue;
       word.remove_prefix(kSpacePiece.size());
@@ -155,8 +144,8 @@ class Bpe : public Segmenter {
     }
     for (int32_t i = 0; i >= 0; i = symbols[static_cast<size_t>(i)].after) {
       const Symbol& s = symbols[static_cast<size_t>(i)];
-      if (s.id == kUnknown && !out.empty() && out.back().id == kUnknown)
-        out.back().end = s.end;  // unknown characters in a row are one token
+      if (s.id == kUnknown)
+        push_unknown(vocabulary_, line, {s.id, s.begin, s.end}, out);
       else
         out.push_back({s.id, s.begin, s.end});
     }

@@ -11,7 +11,7 @@ class SingleCharacters : public Segmenter {
  public:
   explicit SingleCharacters(const Vocabulary& vocabulary)
       : vocabulary_(vocabulary), ids_(static_cast<size_t>(vocabulary.size())) {
-    for (int32_t id = kMarks; id < vocabulary.size(); ++id) {
+    for (int32_t id = vocabulary.first(); id < vocabulary.size(); ++id) {
       const std::string& piece = vocabulary.piece(id);
       ids_.add(piece == kSpacePiece ? U' ' : first_character(piece).code, id);
     }
@@ -21,7 +21,10 @@ class SingleCharacters : public Segmenter {
     uint32_t at = 0;
     for (Character c : Characters(line)) {
       const int32_t id = ids_.find(c.code);
-      out.push_back({id < 0 ? kUnknown : id, at, at + c.bytes});
+      if (id < 0 && vocabulary_.byte_fallback())
+        push_unknown(vocabulary_, line, {kUnknown, at, at + c.bytes}, out);
+      else
+        out.push_back({id < 0 ? kUnknown : id, at, at + c.bytes});
       at += c.bytes;
     }
   }

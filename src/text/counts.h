@@ -6,6 +6,8 @@
 #include <utility>
 #include <vector>
 
+#include "text/tokenizer_options.h"
+
 namespace attune::text {
 
 using Counts = std::unordered_map<std::string, int64_t>;
@@ -16,7 +18,16 @@ RankedCounts ranked(const Counts& counts);
 /// Characters of words, each word having one "▁" before it. At the end are those beyond `coverage` cut off.
 RankedCounts covered_characters(const RankedCounts& words, double coverage);
 
-/// The pieces of a BPE vocabulary in the order they merge, at most `size`; fewer when the words give no more.
-std::vector<std::string> train_bpe(const RankedCounts& words, int64_t size, double coverage);
+struct Subwords {
+  std::vector<std::string> pieces;  // without marks and bytes
+  std::vector<float> scores;        // unigram: of each piece
+};
+/// Pieces of kind bpe, in the order they merge, learned from words; or of kind unigram, learned from lines, each
+/// counted once. Fewer than asked for when the text gives no more.
+Subwords train_subwords(const RankedCounts& texts, const TokenizerOptions& options);
+
+/// At most `size` pieces, unless there are more characters: those are always among them, first. Characters of words
+/// that are not among the given ones are passed over.
+std::vector<std::string> train_wordpiece(const RankedCounts& words, const RankedCounts& characters, size_t size);
 
 }  // namespace attune::text

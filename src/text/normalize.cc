@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "text/lower_case.h"
 #include "text/utf8.h"
 
 namespace attune::text {
@@ -33,8 +34,6 @@ Treatment treatment(char32_t c) {
       return Treatment::keep;
   }
 }
-
-char32_t lower(char32_t c) { return static_cast<char32_t>(utf8proc_tolower(static_cast<utf8proc_int32_t>(c))); }
 
 int combining_class(char32_t c) {
   return c < 0x300 ? 0 : utf8proc_get_property(static_cast<utf8proc_int32_t>(c))->combining_class;

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "text/utf8.h"
 
 namespace attune::text {
 
@@ -18,12 +19,34 @@ std::unique_ptr<const Segmenter> make_segmenter(const Vocabulary& vocabulary) {
   switch (vocabulary.kind()) {
     case TokenizerKind::bpe:
       return make_bpe(vocabulary);
-    case TokenizerKind::word:
-      return make_words(vocabulary);
+    case TokenizerKind::unigram:
+      return make_unigram(vocabulary);
+    case TokenizerKind::wordpiece:
+      return make_wordpiece(vocabulary);
+    case TokenizerKind::byte:
+      return make_bytes();
     case TokenizerKind::character:
       return make_characters(vocabulary);
+    case TokenizerKind::word:
+      return make_words(vocabulary);
   }
   fail(ErrorKind::internal, "[tokenizer] no such kind: {}", static_cast<int>(vocabulary.kind()));
+}
+
+/// Text that was put together of bytes by a model, which can say anything: what is no UTF-8 becomes U+FFFD, and so do
+/// control characters, so that a line stays a line. A "▁" was a space.
+std::string text_of_bytes(std::string_view bytes) {
+  std::string text;
+  text.reserve(bytes.size());
+  for (Character c : Characters(bytes)) {
+    std::string letter;
+    append_utf8(letter, c.code < U' ' || c.code == 0x7F ? kReplacement : c.code);
+    if (letter != kSpacePiece)
+      text += letter;
+    else if (!text.empty())
+      text += ' ';
+  }
+  return text;
 }
 
 }  // namespace
@@ -75,14 +98,24 @@ Encoded Tokenizer::encode_with_spans(std::string_view line) const {
 
 std::string Tokenizer::decode(std::span<const int32_t> ids) const {
   std::string text;
-  bool first = true;
+  bool first = true, bytes = false;
   for (const int32_t id : ids) {
     check(id >= 0 && id < size(), "decode", "id {} is not one of the {} pieces", id, size());
     if (id == kPad || id == kBegin || id == kEnd) continue;
-    segmenter_->write(id, first, text);
+    if (vocabulary_->is_byte(id)) {
+      text += static_cast<char>(id - kMarks);
+      bytes = true;
+    } else {
+      segmenter_->write(id, first, text);
+    }
     first = false;
   }
-  return text;
+  return bytes ? text_of_bytes(text) : text;
+}
+
+std::string_view Tokenizer::unit() const {
+  if (kind() == TokenizerKind::byte) return "byte";
+  return kind() == TokenizerKind::character && !vocabulary_->byte_fallback() ? "character" : "";
 }
 
 const std::string& Tokenizer::piece(int32_t id) const {

@@ -3,7 +3,8 @@
 //   const Tokenizer t = Tokenizer::load("model/tokenizer");
 //   t.decode(t.encode("A dog runs."))      // "A dog runs."
 //
-// Lines are normalized first (text/normalize.h), so decode(encode(x)) is the normalized x when nothing is unknown.
+// Lines are normalized first (text/normalize.h), so decode(encode(x)) is the normalized x when nothing is unknown:
+// always for bytes and with byte fallback.
 #pragma once
 #include <memory>
 #include <span>
@@ -37,10 +38,13 @@ class Tokenizer {
   /// Never fails, whatever the bytes are. With `end_mark`, kEnd follows.
   std::vector<int32_t> encode(std::string_view line, bool end_mark = false) const;
   Encoded encode_with_spans(std::string_view line) const;
-  /// Text as people write it. kPad, kBegin and kEnd add nothing, kUnknown a "⁇". Throws for ids that are none.
+  /// Text as people write it: UTF-8 without control characters, whatever the ids are. kPad, kBegin and kEnd add
+  /// nothing, kUnknown a "⁇". Throws for ids that are none.
   std::string decode(std::span<const int32_t> ids) const;
 
   TokenizerKind kind() const { return vocabulary_->kind(); }
+  /// What every token is, for figures that can be compared: "character", "byte"; "" where it differs.
+  std::string_view unit() const;
   int32_t size() const { return vocabulary_->size(); }
   const std::string& piece(int32_t id) const;
   /// kUnknown for what is no piece.

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "text/counts.h"
+#include "text/letters.h"
 #include "text/utf8.h"
 
 namespace attune::text {
@@ -21,31 +22,94 @@ std::vector<std::string> names_of(const RankedCounts& counts) {
   return names;
 }
 
-/// All characters of the words, each word with the space before it, must find room beside the marks.
-[[noreturn]] void fail_too_small(size_t characters, const TokenizerOptions& options) {
-  const int64_t least = static_cast<int64_t>(characters) + kMarks;
-  fail(ErrorKind::data,
-       "tokenizer size {} is too small for the {} characters of the text and the {} marks\n"
-       "  fix: set size to {} or more, or leave out rare characters by character_coverage = 0.9995",
-       thousands(options.size), thousands(static_cast<int64_t>(characters)), int{kMarks}, thousands(least));
+[[noreturn]] void fail_too_small(int64_t needed, const std::string& by, const TokenizerOptions& options) {
+  const bool bytes = options.byte_fallback || options.kind == TokenizerKind::byte;
+  fail(ErrorKind::data, "tokenizer size {} is too small for the {}{} marks\n  fix: set size to {} or more{}",
+       thousands(options.size), by, int{kMarks}, thousands(needed + kMarks + (bytes ? kBytes : 0)),
+       needed > 0 ? ", or leave out rare characters by character_coverage = 0.9995" : "");
 }
 
-std::vector<std::string> pieces_of(const RankedCounts& words, const TokenizerOptions& options) {
-  const auto room = static_cast<size_t>(options.size - kMarks);
+/// Scripts without spaces make one word of a sentence.
+std::string note_on_words(const RankedCounts& words) {
+  int64_t spaceless = 0, all = 0;
+  for (const auto& [word, count] : words)
+    for (Character c : Characters(word)) {
+      spaceless += letter_kind(c.code) == LetterKind::spaceless ? count : 0;
+      all += count;
+    }
+  if (2 * spaceless < all) return "";
+  return "this text puts no spaces between words, so words are whole sentences: kind unigram, bpe or char suits it "
+         "better";
+}
+
+/// A bounded share of the lines: all, or every 2nd, 4th, ... The unigram model looks at what follows what, beyond
+/// words.
+class LineSample {
+ public:
+  void add(const std::string& line) {
+    if (seen_++ % every_ != 0 || line.empty()) return;
+    lines_.emplace_back(line, 1);
+    bytes_ += line.size();
+    if (bytes_ > kMost) thin();
+  }
+  const RankedCounts& lines() const { return lines_; }
+  std::string note() const {
+    return every_ == 1 ? "" : fmt::format("a lot of text: the pieces were learned from one line in {}", every_);
+  }
+
+ private:
+  static constexpr size_t kMost = size_t{64} << 20;  // the trainer needs 25 times as much
+  void thin() {
+    size_t kept = 0;
+    bytes_ = 0;
+    for (size_t i = 0; i < lines_.size(); i += 2) {
+      bytes_ += lines_[i].first.size();
+      std::swap(lines_[kept++], lines_[i]);
+    }
+    lines_.resize(kept);
+    every_ *= 2;
+  }
+  RankedCounts lines_;
+  size_t bytes_ = 0;
+  int64_t seen_ = 0, every_ = 1;
+};
+
+/// With the pieces that are learned.
+VocabularyContents contents_of(const RankedCounts& words, const LineSample& sample, const TokenizerOptions& options) {
+  VocabularyContents c{.kind = options.kind, .lowercase = options.lowercase, .byte_fallback = options.byte_fallback};
+  const bool bytes = options.byte_fallback || options.kind == TokenizerKind::byte;
+  if (bytes && options.size < kMarks + kBytes) fail_too_small(0, "256 bytes and the ", options);
+  const auto room = static_cast<size_t>(options.size - kMarks - (bytes ? kBytes : 0));
+  if (options.kind == TokenizerKind::byte) return c;
   if (options.kind == TokenizerKind::word) {
-    std::vector<std::string> pieces = names_of(words);
-    std::erase_if(pieces, is_mark);  // text can't forge a mark
-    pieces.resize(std::min(pieces.size(), room));
-    return pieces;
+    c.pieces = names_of(words);
+    std::erase_if(c.pieces, is_mark);  // text can't forge a mark
+    c.pieces.resize(std::min(c.pieces.size(), room));
+    return c;
   }
   const RankedCounts characters = covered_characters(words, options.character_coverage);
   if (options.kind == TokenizerKind::character) {
-    std::vector<std::string> pieces = names_of(characters);
-    pieces.resize(std::min(pieces.size(), room));
-    return pieces;
+    c.pieces = names_of(characters);
+    c.pieces.resize(std::min(c.pieces.size(), room));
+    return c;
   }
-  if (characters.size() > room) fail_too_small(characters.size(), options);
-  return train_bpe(words, options.size, options.character_coverage);
+  const auto check_room = [&](size_t count, const char* where) {
+    const auto n = static_cast<int64_t>(count);
+    if (count > room)
+      fail_too_small(
+          n, fmt::format("{} characters of the text{}{} and the ", thousands(n), where, bytes ? ", the 256 bytes" : ""),
+          options);
+  };
+  if (options.kind == TokenizerKind::wordpiece) {
+    c.pieces = train_wordpiece(words, characters, room);
+    check_room(c.pieces.size(), ", at the beginnings of words and inside,");
+    return c;
+  }
+  check_room(characters.size(), "");
+  Subwords learned = train_subwords(options.kind == TokenizerKind::bpe ? words : sample.lines(), options);
+  c.pieces = std::move(learned.pieces);
+  c.scores = std::move(learned.scores);
+  return c;
 }
 
 }  // namespace
@@ -83,10 +147,16 @@ RankedCounts covered_characters(const RankedCounts& words, double coverage) {
 
 TrainedTokenizer train_tokenizer(LineSource next_line, TokenizerOptions options) {
   check_fields(fields_of(options));
+  if (options.byte_fallback && !options.can_fall_back())
+    fail(ErrorKind::usage, "kind {} has no byte fallback\n  fix: leave it out, or choose bpe, unigram or char",
+         tokenizer_kinds()[static_cast<size_t>(options.kind)]);
+  options.byte_fallback &= options.kind != TokenizerKind::byte;  // bytes need none
   Counts counts;
+  LineSample sample;
   int64_t lines = 0, total = 0;
   for (std::string line; next_line(line); ++lines) {
     const std::string text = normalize(line, options.lowercase);
+    if (options.kind == TokenizerKind::unigram) sample.add(text);
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find(' ', begin), text.size());
       ++counts[text.substr(begin, end - begin)];
@@ -100,9 +170,9 @@ TrainedTokenizer train_tokenizer(LineSource next_line, TokenizerOptions options)
   const auto distinct = static_cast<int64_t>(counts.size());
   const RankedCounts words = ranked(counts);
   counts = {};
-  TrainedTokenizer result{Tokenizer(Vocabulary(options.kind, options.lowercase, pieces_of(words, options))), lines,
-                          total, distinct, ""};
-  if (result.tokenizer.size() < options.size)
+  TrainedTokenizer result{Tokenizer(Vocabulary(contents_of(words, sample, options))), lines, total, distinct, ""};
+  result.note = options.kind == TokenizerKind::word ? note_on_words(words) : sample.note();
+  if (result.note.empty() && options.kind != TokenizerKind::byte && result.tokenizer.size() < options.size)
     result.note = fmt::format("the text gives no more than {} pieces; {} were asked for",
                               thousands(result.tokenizer.size()), thousands(options.size));
   return result;

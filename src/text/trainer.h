@@ -18,8 +18,8 @@ struct TrainedTokenizer {
   std::string note;                                  // "" when the size is what was asked for; else a sentence about it
 };
 
-/// Memory grows with the distinct words, not with the lines. Throws ErrorKind::data when there is no text, or when it
-/// has more characters than the size can hold.
+/// Memory grows with the distinct words, not with the lines (unigram: with 64 MB of the lines too, chosen evenly).
+/// Throws ErrorKind::data when there is no text, or when it has more characters than the size can hold.
 TrainedTokenizer train_tokenizer(LineSource next_line, TokenizerOptions options = {});
 
 }  // namespace attune::text

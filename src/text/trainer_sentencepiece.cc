@@ -17,15 +17,20 @@ namespace {
 namespace sp = sentencepiece;
 
 /// The trainer keeps positions in a word as 16 bits and stops the program beyond; text without spaces is cut here.
-constexpr size_t kLongest = 1000;
+constexpr size_t kLongestWord = 1000;
+/// It passes over lines of more than the bytes it is told; these are characters.
+constexpr size_t kLongestLine = 200000;
 /// A character the trainer keeps for itself: what holds it is not learned from.
 constexpr std::string_view kReserved = "\u2585";  // "▅"
 
-/// Words with their counts, as "word<TAB>count": what the trainer would count itself, in far less memory.
-class WordIterator : public sp::SentenceIterator {
+/// Words with their counts, as "word<TAB>count": what the trainer would count itself, in far less memory. Or lines.
+class TextIterator : public sp::SentenceIterator {
  public:
-  explicit WordIterator(const RankedCounts& words) : words_(words) { read(); }
-  bool done() const override { return word_ >= words_.size(); }
+  TextIterator(const RankedCounts& texts, size_t longest, bool bytes)
+      : texts_(texts), longest_(longest), bytes_(bytes) {
+    read();
+  }
+  bool done() const override { return text_ >= texts_.size(); }
   void Next() override {
     at_ = end_;
     read();
@@ -35,28 +40,32 @@ class WordIterator : public sp::SentenceIterator {
 
  private:
   void read() {
-    for (; word_ < words_.size(); ++word_, at_ = 0) {
-      const std::string& word = words_[word_].first;
-      if (at_ >= word.size() || word.find(kReserved) != std::string::npos) continue;
-      const size_t stop = stop_in(word);
+    for (; text_ < texts_.size(); ++text_, at_ = 0) {
+      const std::string& text = texts_[text_].first;
+      if (at_ >= text.size() || text.find(kReserved) != std::string::npos) continue;
+      const size_t stop = stop_in(text);
       end_ = at_;
-      for (size_t n = 0; n < kLongest && end_ < stop; ++n)
-        end_ += first_character(std::string_view(word).substr(end_)).bytes;
-      value_ = word.substr(at_, end_ - at_) + "\t" + std::to_string(words_[word_].second);
+      for (size_t n = 0; n < longest_ && end_ < stop; ++n)
+        end_ += first_character(std::string_view(text).substr(end_)).bytes;
+      value_ = text.substr(at_, end_ - at_) + "\t" + std::to_string(texts_[text_].second);
       return;
     }
   }
-  /// Words spelled like a mark are learned in two parts: the trainer would leave out their characters.
-  size_t stop_in(const std::string& word) const {
-    size_t stop = word.size();
+  /// What is spelled like a mark is learned in two parts: the trainer would leave out its characters. Like a byte too:
+  /// it would give two pieces one name.
+  size_t stop_in(const std::string& text) const {
+    size_t stop = text.size();
     for (const std::string_view mark : kMarkNames) {
-      const size_t found = word.find(mark, at_);
+      const size_t found = text.find(mark, at_);
       if (found < stop) stop = found + 1;
     }
+    if (const size_t found = bytes_ ? text.find("<0x", at_) : stop; found < stop) stop = found + 1;
     return stop;
   }
-  const RankedCounts& words_;
-  size_t word_ = 0, at_ = 0, end_ = 0;
+  const RankedCounts& texts_;
+  size_t longest_;
+  bool bytes_;
+  size_t text_ = 0, at_ = 0, end_ = 0;
   std::string value_;
 };
 
@@ -67,40 +76,45 @@ void expect(const sp::util::Status& status, const char* what) {
 
 }  // namespace
 
-std::vector<std::string> train_bpe(const RankedCounts& words, int64_t size, double coverage) {
+Subwords train_subwords(const RankedCounts& texts, const TokenizerOptions& options) {
+  const bool bpe = options.kind == TokenizerKind::bpe;
   char share[32];
-  *std::to_chars(share, share + sizeof share - 1, coverage).ptr = '\0';
+  *std::to_chars(share, share + sizeof share - 1, options.character_coverage).ptr = '\0';
   // Lines come normalized. One thread: the result must not depend on the machine. No hard limit: a small text gives
   // fewer pieces than asked for instead of an error.
-  const std::unordered_map<std::string, std::string> settings{{"model_type", "bpe"},
-                                                              {"vocab_size", std::to_string(size)},
-                                                              {"character_coverage", share},
-                                                              {"input_format", "tsv"},
-                                                              {"normalization_rule_name", "identity"},
-                                                              {"num_threads", "1"},
-                                                              {"hard_vocab_limit", "false"},
-                                                              {"max_sentence_length", "1000000"},
-                                                              {"pad_id", std::to_string(kPad)},
-                                                              {"bos_id", std::to_string(kBegin)},
-                                                              {"eos_id", std::to_string(kEnd)},
-                                                              {"unk_id", std::to_string(kUnknown)},
-                                                              {"minloglevel", "4"}};
+  const std::unordered_map<std::string, std::string> settings{
+      {"model_type", bpe ? "bpe" : "unigram"},
+      {"vocab_size", std::to_string(options.size)},
+      {"character_coverage", share},
+      {"byte_fallback", options.byte_fallback ? "true" : "false"},
+      {"input_format", "tsv"},
+      {"normalization_rule_name", "identity"},
+      {"num_threads", "1"},
+      {"hard_vocab_limit", "false"},
+      {"max_sentence_length", "1000000"},
+      {"pad_id", std::to_string(kPad)},
+      {"bos_id", std::to_string(kBegin)},
+      {"eos_id", std::to_string(kEnd)},
+      {"unk_id", std::to_string(kUnknown)},
+      {"minloglevel", "4"}};
   static std::mutex one_at_a_time;  // its log level and generators are global
   std::lock_guard lock(one_at_a_time);
-  WordIterator iterator(words);
+  TextIterator iterator(texts, bpe ? kLongestWord : kLongestLine, options.byte_fallback);
   if (iterator.done()) fail(ErrorKind::data, "cannot train subwords: no word can be learned from");
   std::string model;
   expect(sp::SentencePieceTrainer::Train(settings, &iterator, &model), "train");
   sp::SentencePieceProcessor processor;
   expect(processor.LoadFromSerializedProto(model), "read back");
-  std::vector<std::string> pieces;
-  for (int id = kMarks; id < processor.GetPieceSize(); ++id) {
+  Subwords result;
+  const int first = kMarks + (options.byte_fallback ? kBytes : 0);
+  for (int id = first; id < processor.GetPieceSize(); ++id) {
     // Merges go by score; ours by place in the list.
-    if (id > kMarks && !(processor.GetScore(id) < processor.GetScore(id - 1)))
-      fail(ErrorKind::internal, "[train_bpe] piece {} is out of order", id);
-    pieces.push_back(processor.IdToPiece(id));
+    if (bpe && id > first && !(processor.GetScore(id) < processor.GetScore(id - 1)))
+      fail(ErrorKind::internal, "[train_subwords] piece {} is out of order", id);
+    result.pieces.push_back(processor.IdToPiece(id));
+    if (!bpe) result.scores.push_back(processor.GetScore(id));
   }
-  return pieces;
+  return result;
 }
 
 }  // namespace attune::text

@@ -37,6 +37,51 @@ TEST_F(TokenizerCommand, ALineInALineOut) {
   EXPECT_EQ(run_attune({"tokenizer", "encode", folder / "t"}).out, "");  // no line in
 }
 
+/// What comes out of encode and decode in a row.
+std::string there_and_back(const std::string& tokenizer, const std::string& file) {
+  return run_program("/bin/sh", {"-c", "cat " + file + " | " ATTUNE_PROGRAM " tokenizer encode " + tokenizer +
+                                           " | " ATTUNE_PROGRAM " tokenizer decode " + tokenizer})
+      .out;
+}
+
+TEST_F(TokenizerCommand, EveryKindIsAFilter) {
+  const std::string text = "the dog runs\nthe dogs run\n\nthe caf\u00E9\uFFFD runs\n";
+  for (const std::string kind : {"bpe", "unigram", "wordpiece", "byte", "char", "word"}) {
+    const Outcome r = train({"--kind", kind, "--size", "300", "--quiet"});
+    ASSERT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(there_and_back(folder / "t", folder / "a.txt"), text) << kind;
+  }
+  std::ofstream(folder / "new.txt") << "\u6F22\u5B57 xyz <0x41>\n";
+  for (const std::string kind : {"bpe", "unigram", "char"}) {
+    ASSERT_EQ(train({"--kind", kind, "--size", "300", "--byte-fallback"}).code, 0);
+    EXPECT_EQ(there_and_back(folder / "t", folder / "new.txt"), "\u6F22\u5B57 xyz <0x41>\n") << kind;
+  }
+}
+
+TEST_F(TokenizerCommand, CompressedTextIsReadAsItIs) {
+  ASSERT_EQ(run_program("/bin/sh", {"-c", "gzip -k " + (folder / "a.txt")}).code, 0);
+  const std::string plain = slurp(folder / "t/vocabulary.txt");
+  for (const std::string& from : {folder / "a.txt.gz", "- < " + (folder / "a.txt.gz")}) {
+    const Outcome r = run_program(
+        "/bin/sh", {"-c", ATTUNE_PROGRAM " tokenizer train --size 40 --out " + (folder / "u") + " " + from});
+    ASSERT_EQ(r.code, 0) << r.err;
+    EXPECT_EQ(slurp(folder / "u/vocabulary.txt"), plain);
+    const Outcome e =
+        run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " tokenizer encode --ids " + (folder / "t") + " " + from});
+    EXPECT_EQ(e.out, run_attune({"tokenizer", "encode", "--ids", folder / "t", folder / "a.txt"}).out);
+  }
+}
+
+TEST_F(TokenizerCommand, WhoeverWaitsForALineGetsIt) {
+  // The second line is written only when the first has come back.
+  const Outcome r = run_program(
+      "/bin/bash", {"-c", "coproc T { " ATTUNE_PROGRAM " tokenizer encode --ids " + (folder / "t") +
+                              "; }; for i in 1 2; do echo the dog >&${T[1]}; read -t 20 -u ${T[0]} got || exit 9; "
+                              "echo got $got; done"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(std::count(r.out.begin(), r.out.end(), '\n'), 2) << r.out;
+}
+
 TEST_F(TokenizerCommand, JsonTellsOffsets) {
   const Outcome r = run_attune({"tokenizer", "encode", folder / "t", folder / "a.txt", "--json"});
   const auto j = nlohmann::json::parse(r.out.substr(0, r.out.find('\n')));
@@ -54,6 +99,8 @@ TEST_F(TokenizerCommand, MistakesAreNamed) {
     std::string says;
   } cases[] = {
       {train({"--kind", "bpt"}), 2, "attune tokenizer train: "},
+      {train({"--kind", "word", "--byte-fallback"}), 2,
+       "attune tokenizer train: kind word has no byte fallback\n  fix: "},
       {train({"--size", "9"}), 4, "attune tokenizer train: tokenizer size 9 is too small"},
       {run_attune({"tokenizer", "train", folder / "a.txt"}), 2, "attune tokenizer train: --out is required"},
       {run_attune({"tokenizer", "train", "--out", folder / "x", folder / "no"}), 6,

@@ -258,20 +258,5 @@ TEST(Words, AreCutAsMteval13aDoes) {
   EXPECT_EQ(tokenize("  a,b \t c. ", Tokenization::none), "a,b c.");
 }
 
-TEST(Words, LowerCase) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"ABC xyz 123", "abc xyz 123"},
-      {"ÄÖÜ ẞ ÇÉ", "äöü ß çé"},
-      {"ΟΔΥΣΣΕΥΣ ΣΑΣ. Σ", "οδυσσευς σας. σ"},
-      {"ПРИВЕТ Ё", "привет ё"},
-      {"İI", "i\u0307i"},
-      {"\xff\xc3", "\xff\xc3"},
-      {"日本", "日本"},
-      {"\U00010400", "\U00010428"},
-      {"ǅ Ⅷ Ⓐ Ａ", "ǆ ⅷ ⓐ ａ"},
-  };
-  for (const auto& [line, lower] : cases) EXPECT_EQ(lower_case(line), lower);
-}
-
 }  // namespace
 }  // namespace attune::test

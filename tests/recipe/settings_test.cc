@@ -72,6 +72,12 @@ TEST(Recipe, WhatDoesNotGoTogetherIsRefused) {
     apply_setting(c.setting, fields_of(r));
     EXPECT_EQ(error_of([&] { check_recipe(r, "t.toml"); }, ErrorKind::recipe), std::string("t.toml: ") + c.says);
   }
+  Recipe r = complete();
+  r.tokenizer.kind = text::TokenizerKind::wordpiece;
+  r.tokenizer.byte_fallback = true;
+  EXPECT_EQ(error_of([&] { check_recipe(r, "t.toml"); }, ErrorKind::recipe),
+            "t.toml: tokenizer.byte_fallback = true, but tokenizer.kind = \"wordpiece\" has none\n"
+            "  fix: leave byte_fallback out, or set kind to \"bpe\", \"unigram\" or \"char\"");
 }
 
 TEST(Recipe, DifferencesNameBothValues) {

@@ -1,58 +1,17 @@
 // Subwords against SentencePiece itself: the same pieces, the same ids, the same texts.
 #include <gtest/gtest.h>
-#include <sentencepiece_trainer.h>
-
-#include <iostream>
 
 #include "base/clock.h"
 #include "text/corpus.h"
+#include "text/oracle.h"
 
 namespace attune::text {
 namespace {
 
-namespace sp = sentencepiece;
+using test::normalized;
+using test::Oracle;
 using test::random_lines;
 using test::train_on;
-
-class LineIterator : public sp::SentenceIterator {
- public:
-  explicit LineIterator(const std::vector<std::string>& lines) : lines_(lines) {}
-  bool done() const override { return at_ >= lines_.size(); }
-  void Next() override { ++at_; }
-  const std::string& value() const override { return lines_[at_]; }
-  sp::util::Status status() const override { return {}; }
-
- private:
-  const std::vector<std::string>& lines_;
-  size_t at_ = 0;
-};
-
-/// Trained by SentencePiece on whole lines, not on counted words.
-struct Oracle : sp::SentencePieceProcessor {
-  Oracle(const std::vector<std::string>& lines, const char* size, const char* coverage) {
-    LineIterator iterator(lines);
-    std::string model;
-    const auto status = sp::SentencePieceTrainer::Train({{"model_type", "bpe"},
-                                                         {"vocab_size", size},
-                                                         {"character_coverage", coverage},
-                                                         {"normalization_rule_name", "identity"},
-                                                         {"num_threads", "1"},
-                                                         {"hard_vocab_limit", "false"},
-                                                         {"pad_id", "0"},
-                                                         {"bos_id", "1"},
-                                                         {"eos_id", "2"},
-                                                         {"unk_id", "3"},
-                                                         {"minloglevel", "4"}},
-                                                        &iterator, &model);
-    EXPECT_TRUE(status.ok()) << status.ToString();
-    EXPECT_TRUE(LoadFromSerializedProto(model).ok());
-  }
-};
-
-std::vector<std::string> normalized(std::vector<std::string> lines) {
-  for (auto& l : lines) l = normalize(l);
-  return lines;
-}
 
 void expect_same(const Oracle& oracle, const Tokenizer& ours, const std::vector<std::string>& lines) {
   for (const std::string& raw : lines) {
@@ -65,10 +24,14 @@ void expect_same(const Oracle& oracle, const Tokenizer& ours, const std::vector<
 
 TEST(Bpe, PiecesAndIdsAreSentencePieces) {
   const auto lines = random_lines(3000, 1);
-  for (const auto& [size, coverage] : {std::pair{"600", "1.0"}, {"2000", "1.0"}, {"2000", "0.98"}}) {
-    const Oracle oracle(normalized(lines), size, coverage);
-    const auto ours = train_on(lines, {.size = std::stoi(size), .character_coverage = std::stod(coverage)});
-    const Tokenizer& t = ours.tokenizer;
+  const TokenizerOptions all[] = {{.size = 600},
+                                  {.size = 2000},
+                                  {.size = 2000, .character_coverage = 0.98},
+                                  {.size = 2000, .byte_fallback = true, .character_coverage = 0.98}};
+  for (const TokenizerOptions& options : all) {
+    const Oracle oracle(normalized(lines), options);
+    ASSERT_EQ(oracle.trouble, "");
+    const Tokenizer t = train_on(lines, options).tokenizer;
     ASSERT_EQ(t.size(), oracle.GetPieceSize());
     for (int id = 0; id < t.size(); ++id) ASSERT_EQ(t.piece(id), oracle.IdToPiece(id));
     expect_same(oracle, t, lines);
@@ -101,21 +64,6 @@ TEST(Bpe, UnknownCharactersInARowAreOneToken) {
   ASSERT_EQ(e.ids, (std::vector<int32_t>{t.id("▁ab"), t.id("▁"), kUnknown}));
   EXPECT_EQ(e.spans, (std::vector<Span>{{0, 2}, {3, 3}, {3, 6}}));
   EXPECT_EQ(t.decode(e.ids), "ab  \u2047 ");
-}
-
-TEST(Bpe, SpeedForTheRecord) {
-  const auto lines = random_lines(5000, 1);
-  const Oracle oracle(normalized(lines), "2000", "1.0");
-  const Tokenizer t = train_on(lines, {.size = 2000}).tokenizer;
-  size_t ids = 0;
-  Stopwatch watch;
-  for (const auto& l : lines) ids += oracle.EncodeAsIds(l).size();
-  const double theirs = watch.seconds();
-  watch.restart();
-  for (const auto& l : lines) ids -= t.encode(l).size();
-  const double ours = watch.seconds();
-  EXPECT_EQ(ids, 0u);
-  std::cout << "lines/s: SentencePiece " << 5000 / theirs << ", attune " << 5000 / ours << "\n";
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <thread>
 
 #include "attune/error.h"
@@ -16,10 +17,30 @@ using attune::test::TempFolder;
 using test::random_lines;
 using test::train_on;
 
-const TokenizerKind kKinds[] = {TokenizerKind::bpe, TokenizerKind::word, TokenizerKind::character};
+const TokenizerKind kKinds[] = {TokenizerKind::bpe,  TokenizerKind::unigram,   TokenizerKind::wordpiece,
+                                TokenizerKind::byte, TokenizerKind::character, TokenizerKind::word};
+const TokenizerKind kWithBytes[] = {TokenizerKind::bpe, TokenizerKind::unigram, TokenizerKind::character};
 
-Tokenizer small(TokenizerKind kind, bool lowercase = false) {
-  return train_on(random_lines(400, 1), {.kind = kind, .size = 5000, .lowercase = lowercase}).tokenizer;
+Tokenizer small(TokenizerKind kind, bool lowercase = false, bool byte_fallback = false) {
+  return train_on(random_lines(400, 1),
+                  {.kind = kind, .size = 5000, .lowercase = lowercase, .byte_fallback = byte_fallback})
+      .tokenizer;
+}
+
+/// Any bytes, UTF-8 or not, letters known and unknown.
+std::string random_bytes(Random& random) {
+  std::string bytes;
+  for (uint64_t n = random.below(40); n > 0; --n) switch (random.below(4)) {
+      case 0:
+        bytes += static_cast<char>(random.next());
+        break;
+      case 1:
+        append_utf8(bytes, static_cast<char32_t>(random.below(0x11000)));
+        break;
+      default:
+        bytes += "bakori m\n<0x#"[random.below(13)];
+    }
+  return bytes;
 }
 
 TEST(Tokenizer, TextComesBackNormalized) {
@@ -75,7 +96,7 @@ TEST(Tokenizer, SpansPointAtTheOriginal) {
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(text_at(e.spans[i]), wanted[i]);
 
   // For subwords and characters: what a span covers is what its piece says.
-  for (const auto kind : {TokenizerKind::bpe, TokenizerKind::character}) {
+  for (const auto kind : kWithBytes) {
     const Tokenizer t = small(kind);
     for (const auto& l : random_lines(300, 7)) {
       const Encoded e = t.encode_with_spans(l);
@@ -96,10 +117,8 @@ TEST(Tokenizer, AnyBytesWillDo) {
   for (const auto kind : kKinds) {
     const Tokenizer t = small(kind);
     Random random(9);
-    for (int round = 0; round < 10000; ++round) {
-      std::string bytes;
-      for (uint64_t n = random.below(40); n > 0; --n)
-        bytes += random.below(2) ? static_cast<char>(random.next()) : "bakori m\n"[random.below(9)];
+    for (int round = 0; round < 5000; ++round) {
+      const std::string bytes = random_bytes(random);
       const Encoded e = t.encode_with_spans(bytes);
       const auto count = static_cast<int32_t>(character_starts(bytes).size() - 1);
       for (const Span& s : e.spans) ASSERT_TRUE(s.begin >= 0 && s.begin <= s.end && s.end <= count);
@@ -111,10 +130,59 @@ TEST(Tokenizer, AnyBytesWillDo) {
   }
 }
 
+TEST(Tokenizer, WithByteFallbackNothingIsUnknown) {
+  for (const auto kind : kWithBytes) {
+    const Tokenizer t = small(kind, false, true);
+    EXPECT_EQ(t.id("<0x00>"), kMarks);
+    EXPECT_EQ(t.id("<0xFF>"), kMarks + 255);
+    EXPECT_EQ(t.decode(t.encode("<0x41> <s> \U0001F600\u0E01")), "<0x41> <s> \U0001F600\u0E01");
+    const Encoded e = t.encode_with_spans("ba \u0E01");
+    EXPECT_EQ(e.ids.back(), Vocabulary::byte_id('\x81'));
+    EXPECT_EQ(e.spans.back(), (Span{3, 4}));
+    Random random(11);
+    for (int round = 0; round < 5000; ++round) {
+      const std::string bytes = random_bytes(random);
+      const std::vector<int32_t> ids = t.encode(bytes);
+      ASSERT_EQ(std::count(ids.begin(), ids.end(), kUnknown), 0);
+      ASSERT_EQ(t.decode(ids), normalize(bytes));
+    }
+  }
+}
+
+TEST(Tokenizer, ASpaceThatIsNoPieceComesBackToo) {
+  for (const auto kind : kWithBytes) {
+    VocabularyContents c{.kind = kind, .byte_fallback = true, .pieces = {"a", "b"}};
+    if (kind == TokenizerKind::unigram) c.scores = {-1, -2};
+    const Tokenizer t{Vocabulary(std::move(c))};
+    EXPECT_EQ(t.decode(t.encode(" ab b  \u00E4 ")), "ab b \u00E4");
+  }
+}
+
+TEST(Tokenizer, WhateverAModelSaysIsOneLineOfText) {
+  for (const auto kind : {TokenizerKind::byte, TokenizerKind::bpe}) {
+    const Tokenizer t = small(kind, false, kind != TokenizerKind::byte);
+    Random random(3);
+    for (int round = 0; round < 2000; ++round) {
+      std::vector<int32_t> ids;
+      for (uint64_t n = random.below(20); n > 0; --n)
+        ids.push_back(static_cast<int32_t>(random.below(random.below(2) ? 270 : static_cast<uint64_t>(t.size())) %
+                                           static_cast<uint64_t>(t.size())));
+      const std::string text = t.decode(ids);
+      ASSERT_TRUE(is_utf8(text));
+      for (const char c : text) ASSERT_TRUE(static_cast<unsigned char>(c) >= ' ' && c != 0x7F);
+    }
+  }
+  const Tokenizer bytes = small(TokenizerKind::byte);
+  EXPECT_EQ(bytes.size(), kMarks + kBytes);
+  EXPECT_EQ(bytes.decode(std::vector<int32_t>{kMarks + 'a', kMarks + '\n', kMarks + 0xC3, kMarks + 'b'}),
+            "a\uFFFD\uFFFDb");
+}
+
 TEST(Tokenizer, SavedAndLoadedIsTheSame) {
   for (const auto kind : kKinds) {
     const TempFolder folder;
-    const Tokenizer t = small(kind, true);
+    const bool fallback = kind == TokenizerKind::unigram || kind == TokenizerKind::character;
+    const Tokenizer t = small(kind, true, fallback);
     t.save(folder / "new/tokenizer");
     const Tokenizer back = Tokenizer::load(folder / "new/tokenizer");
     EXPECT_EQ(back.hash(), t.hash());
@@ -128,6 +196,13 @@ TEST(Tokenizer, SavedAndLoadedIsTheSame) {
     Tokenizer::load("/nonexistent");
     FAIL();
   } catch (const Error& e) { EXPECT_EQ(e.kind(), ErrorKind::io); }
+}
+
+TEST(Tokenizer, SaysWhatATokenIs) {
+  EXPECT_EQ(small(TokenizerKind::byte).unit(), "byte");
+  EXPECT_EQ(small(TokenizerKind::character).unit(), "character");
+  EXPECT_EQ(small(TokenizerKind::character, false, true).unit(), "");
+  EXPECT_EQ(small(TokenizerKind::word).unit(), "");
 }
 
 TEST(Tokenizer, ThreadsShareIt) {

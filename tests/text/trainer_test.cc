@@ -21,7 +21,8 @@ std::vector<std::string> pieces_of(const Tokenizer& t) {
 
 TEST(TokenizerTrainer, SameTextSameBytes) {
   auto lines = random_lines(1000, 1);
-  for (const auto kind : {TokenizerKind::bpe, TokenizerKind::word, TokenizerKind::character}) {
+  for (const auto kind : {TokenizerKind::bpe, TokenizerKind::unigram, TokenizerKind::wordpiece, TokenizerKind::byte,
+                          TokenizerKind::character, TokenizerKind::word}) {
     const std::string first = train_on(lines, {.kind = kind, .size = 900}).tokenizer.vocabulary().to_text();
     EXPECT_EQ(train_on(lines, {.kind = kind, .size = 900}).tokenizer.vocabulary().to_text(), first);
     std::reverse(lines.begin(), lines.end());  // nor does the order of lines matter
@@ -65,6 +66,19 @@ TEST(TokenizerTrainer, ErrorsHaveRemedies) {
             "tokenizer size 10 is too small for the 7 characters of the text and the 4 marks\n  fix: set size to 11 or "
             "more, or leave out rare characters by character_coverage = 0.9995");
   EXPECT_EQ(train_on({"abc def"}, {.size = 11}).tokenizer.size(), 11);
+  EXPECT_EQ(
+      data_error({"abc def"}, {.kind = TokenizerKind::wordpiece, .size = 9}),
+      "tokenizer size 9 is too small for the 6 characters of the text, at the beginnings of words and inside, and "
+      "the 4 marks\n  fix: set size to 10 or more, or leave out rare characters by character_coverage = 0.9995");
+  EXPECT_EQ(train_on({"abc def"}, {.kind = TokenizerKind::wordpiece, .size = 10}).tokenizer.size(), 10);
+  EXPECT_EQ(data_error({"abc"}, {.kind = TokenizerKind::byte, .size = 259}),
+            "tokenizer size 259 is too small for the 256 bytes and the 4 marks\n  fix: set size to 260 or more");
+  EXPECT_EQ(
+      data_error({"abc def"}, {.size = 266, .byte_fallback = true}),
+      "tokenizer size 266 is too small for the 7 characters of the text, the 256 bytes and the 4 marks\n  fix: set "
+      "size to 267 or more, or leave out rare characters by character_coverage = 0.9995");
+  EXPECT_EQ(train_on({"abc def"}, {.size = 267, .byte_fallback = true}).tokenizer.size(), 267);
+  EXPECT_THROW(train_on({"a"}, {.kind = TokenizerKind::word, .byte_fallback = true}), Error);
   EXPECT_EQ(data_error({"\u2585"}, {}), "cannot train subwords: no word can be learned from");
   EXPECT_THROW(train_on({"a"}, {.size = 4}), Error);
   EXPECT_THROW(train_on({"a"}, {.character_coverage = 0}), Error);
@@ -77,6 +91,22 @@ TEST(TokenizerTrainer, OddTextsAreNoTrouble) {
   for (int i = 0; i < 5000; ++i) noise += static_cast<char>(random.next());
   const auto t = train_on({chinese, noise, "▅ ▁ <unk>\t1"}, {.size = 20000});
   EXPECT_EQ(t.tokenizer.decode(t.tokenizer.encode(chinese)), chinese);
+}
+
+TEST(TokenizerTrainer, TinyTextsAreNoTrouble) {
+  for (const auto kind : {TokenizerKind::unigram, TokenizerKind::wordpiece})
+    for (const std::string text : {"a", "a a", "ab", "\u6F22", "<s> <0x41>", "#", "## ###"}) {
+      const Tokenizer t = train_on({text}, {.kind = kind, .size = 300}).tokenizer;
+      EXPECT_EQ(t.decode(t.encode(text)), text);
+    }
+}
+
+TEST(TokenizerTrainer, WordsWithoutSpacesAreNoted) {
+  const auto note = [](TokenizerKind kind) {
+    return train_on({"\u6211\u7231\u5317\u4EAC ok"}, {.kind = kind, .size = 6}).note;
+  };
+  EXPECT_NE(note(TokenizerKind::word).find("no spaces between words"), std::string::npos);
+  EXPECT_EQ(note(TokenizerKind::character), "");
 }
 
 TEST(TokenizerTrainer, OptionsDescribeThemselves) {

@@ -37,7 +37,30 @@ TEST(Vocabulary, TheFileIsReadable) {
   EXPECT_EQ(Vocabulary::parse(v.to_text(), "v.txt").to_text(), v.to_text());
 }
 
+TEST(Vocabulary, ScoresAndBytesAreInTheFileToo) {
+  const Vocabulary v(
+      {.kind = TokenizerKind::unigram, .byte_fallback = true, .pieces = {"▁", "ab"}, .scores = {-1.5f, -0.1f}});
+  const std::string text = v.to_text();
+  EXPECT_TRUE(
+      text.starts_with("attune vocabulary 1\nkind = unigram\nlowercase = false\nbyte_fallback = true\n"
+                       "size = 262\n<pad>\n<s>\n</s>\n<unk>\n<0x00>\n<0x01>\n"))
+      << text;
+  EXPECT_NE(text.find("\n<0xFF>\n▁\t-1.5\nab\t-0.1\nhash = "), std::string::npos) << text;
+  const Vocabulary back = Vocabulary::parse(text, "v.txt");
+  EXPECT_EQ(back.to_text(), text);
+  EXPECT_EQ(back.score(back.id("ab")), -0.1f);
+  EXPECT_EQ(back.first(), kMarks + kBytes);
+  EXPECT_TRUE(back.is_byte(kMarks) && back.is_byte(kMarks + 255) && !back.is_byte(kMarks + 256) && !back.is_byte(3));
+  const Vocabulary bytes(TokenizerKind::byte, false, {});
+  EXPECT_EQ(Vocabulary::parse(bytes.to_text(), "v.txt").to_text(), bytes.to_text());
+}
+
 TEST(Vocabulary, DamageIsNamedWithItsLine) {
+  const std::string scores =
+      Vocabulary({.kind = TokenizerKind::unigram, .byte_fallback = true, .pieces = {"a", "b"}, .scores = {-1, -2}})
+          .to_text();
+  const std::string bytes = Vocabulary(TokenizerKind::byte, false, {}).to_text();
+  const std::string inside = Vocabulary(TokenizerKind::wordpiece, false, {"a", "##a"}).to_text();
   const std::string good = Vocabulary(TokenizerKind::bpe, false, {"ab", "▁", "a", "b"}).to_text();
   const std::string letters = Vocabulary(TokenizerKind::character, false, {"▁", "a", "b"}).to_text();
   const struct {
@@ -47,7 +70,7 @@ TEST(Vocabulary, DamageIsNamedWithItsLine) {
       {"PK\x03\x04\n", "v.txt:1: this is no vocabulary: the first line should be 'attune vocabulary 1'"},
       {replaced(good, "vocabulary 1", "vocabulary 2"),
        "v.txt:1: version '2' of the format is not known to this attune, which reads version 1"},
-      {replaced(good, "bpe", "magic"), "v.txt:2: kind 'magic' is none of bpe, word, char"},
+      {replaced(good, "bpe", "magic"), "v.txt:2: kind 'magic' is none of bpe, unigram, wordpiece, byte, char, word"},
       {replaced(good, "kind =", "sort ="), "v.txt:2: 'kind = ...' should stand here, not 'sort = bpe'"},
       {replaced(good, "false", "no"), "v.txt:3: lowercase is true or false, not 'no'"},
       {replaced(good, "size = 8", "size = x8"), "v.txt:4: size is a number of at least 4, not 'x8'"},
@@ -71,6 +94,19 @@ TEST(Vocabulary, DamageIsNamedWithItsLine) {
        "v.txt:12: piece 'b▁' has a space mark that is not its first character"},
       {replaced(good, "\nb\nhash", "\nc\nhash"), "v.txt:9: piece 'ab' holds 'b', which is no piece itself"},
       {replaced(letters, "\nb\n", "\nbc\n"), "v.txt:11: piece 'bc' is longer than a character"},
+      {replaced(scores, "b\t-2", "b"), "v.txt:267: a piece, a tab and a score should stand here, not 'b'"},
+      {replaced(scores, "b\t-2", "b\t-x"), "v.txt:267: a piece, a tab and a score should stand here, not 'b?-x'"},
+      {replaced(scores, "b\t-2", "b\t-inf"), "v.txt:267: a piece, a tab and a score should stand here, not 'b?-inf'"},
+      {replaced(scores, "b\t-2", "a\t-2"), "v.txt:267: piece 'a' stands in line 266 already"},
+      {replaced(scores, "b\t-2", "<0x41>\t-2"), "v.txt:267: piece '<0x41>' stands in line 75 already"},
+      {replaced(scores, "<0x01>", "<0x1>"), "v.txt:11: '<0x01>' should stand here, not '<0x1>'"},
+      {replaced(scores, "fallback = true", "fallback = false"),
+       "v.txt:4: byte_fallback is true or not there, not 'false'"},
+      {replaced(scores, "unigram", "word"), "v.txt:4: kind word has no byte fallback"},
+      {replaced(scores, "size = 262", "size = 200"), "v.txt:5: size is a number of at least 260, not '200'"},
+      {replaced(replaced(bytes, "size = 260", "size = 261"), "hash", "a\nhash"),
+       "v.txt:265: piece 'a' is one more than the bytes"},
+      {replaced(inside, "##a", "##"), "v.txt:10: piece '##' has nothing behind its ##"},
       {replaced(good, "lowercase = false", "lowercase = true"), "v.txt:13: the pieces have hash "},
   };
   for (const auto& c : cases) {
