@@ -26,7 +26,7 @@ _attune() {
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
-    " info") words="mechanisms scores positions recipe --markdown $common" ;;
+    " info") words="mechanisms scores positions optimizers recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;

@@ -1,4 +1,4 @@
-// What attention and positions a recipe can choose, described by the code that does them.
+// What attention, positions and optimisers a recipe can choose, described by the code that does them.
 #pragma once
 #include <string>
 #include <vector>
@@ -7,7 +7,7 @@
 
 namespace attune {
 
-/// A mechanism, score, normaliser or position scheme.
+/// A mechanism, score, normaliser, position scheme or optimiser.
 struct Described {
   std::string name, sentence, formula;
   std::string cost;  // of mechanisms; else ""
@@ -38,7 +38,10 @@ struct Position : Described {
 };
 std::vector<Position> positions();
 
-/// All of them as a page of Markdown: docs/mechanisms.md.
+/// How weights follow from gradients: `train.optimizer`. docs/recipe.md has them.
+std::vector<Described> optimizers();
+
+/// All but the optimisers as a page of Markdown: docs/mechanisms.md.
 std::string mechanisms_reference();
 
 }  // namespace attune

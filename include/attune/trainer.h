@@ -41,7 +41,8 @@ struct TrainingStatus {
   double rate = 0;
   double target_tokens_per_s = 0, share_of_peak = 0;
   double seconds = 0, seconds_left = 0;
-  int64_t memory = 0;  // bytes in use now
+  int64_t memory = 0;   // bytes in use now
+  int64_t skipped = 0;  // updates so far whose gradients were not numbers
 };
 
 struct SampleTranslation {

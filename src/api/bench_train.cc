@@ -40,7 +40,7 @@ TrainFigure bench_train(const TrainBench& bench) {
     }
     const Stopwatch watch;
     const Batch* batch = &prefetch.next();
-    const UpdateResult r = learner.update({&batch, 1}, bench.warm + bench.updates);
+    const UpdateResult r = learner.update({&batch, 1}, {.last = bench.warm + bench.updates});
     if (i < 0) continue;
     times.push_back(watch.seconds());
     flops += r.flops;

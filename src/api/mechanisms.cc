@@ -5,6 +5,7 @@
 #include "model/attention/mechanism.h"
 #include "model/position/scheme.h"
 #include "model/score/score.h"
+#include "train/optimizer/optimizer.h"
 
 namespace attune {
 
@@ -91,6 +92,15 @@ std::vector<Position> positions() {
   for (size_t i = 0; i < position_kinds().size(); ++i) {
     const PositionKind& k = position_kinds()[i];
     all.push_back({{k.name, k.sentence, k.formula, "", k.cite, keys_of(position_options()[i])}, name_of(k.relative)});
+  }
+  return all;
+}
+
+std::vector<Described> optimizers() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < optimizer_kinds().size(); ++i) {
+    const OptimizerKind& k = optimizer_kinds()[i];
+    all.push_back({k.name, k.sentence, k.formula, "", k.cite, keys_of(optimizer_options()[i])});
   }
   return all;
 }

@@ -1,5 +1,6 @@
 #include "attune/recipe.h"
 
+#include "attune/mechanisms.h"
 #include "base/text.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
@@ -22,12 +23,37 @@ Where a mechanism is chosen, `attention = "softmax"` names it, `attention = { ki
 options too, and a list has one entry per layer from the bottom, beginning again when it ends.
 )";
 
+constexpr const char* kOptimizers = R"(
+## Optimisers
+
+`optimizer = "adam"` names one, `optimizer = { kind = "sgd", momentum = 0.95 }` sets its options too. `weight_decay`
+belongs to all of them and never goes through the gradients; `beta1`, `beta2` and `epsilon` are those of adam and adamw.
+In the formulas p is a weight, g its gradient and t the number of the update.
+)";
+
 constexpr const char* kEnd = R"(
 ## All of it
 
 )";
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + markdown_cell(text) + "`"; }
+
+constexpr const char* kTable = "| key | default | type or range | meaning |\n|---|---|---|---|\n";
+
+std::string row_of(const RecipeKey& k, const std::string& name) {
+  return "| `" + name + "` | " + code(k.standard) + " | " + markdown_cell(k.range.empty() ? k.type : k.range) + " | " +
+         markdown_cell(k.sentence) + " |\n";
+}
+
+std::string optimizers_section() {
+  std::string out = kOptimizers;
+  for (const Described& d : optimizers()) {
+    out += "\n### " + d.name + "\n\n" + d.sentence + ".\n\n    " + d.formula + "\n\nFrom: " + d.cite + ".\n";
+    if (!d.options.empty()) out += std::string("\n") + kTable;
+    for (const RecipeKey& k : d.options) out += row_of(k, k.key);
+  }
+  return out;
+}
 
 }  // namespace
 
@@ -47,13 +73,11 @@ std::string recipe_reference() {
     if (at != section) {
       section = at;
       out += at.empty() ? "\n" : "\n## [" + at + "]\n\n";
-      out += "| key | default | type or range | meaning |\n|---|---|---|---|\n";
+      out += kTable;
     }
-    const std::string name = dot == std::string::npos ? k.key : k.key.substr(dot + 1);
-    out += "| `" + name + "` | " + code(k.standard) + " | " + markdown_cell(k.range.empty() ? k.type : k.range) + " | " +
-           markdown_cell(k.sentence) + " |\n";
+    out += row_of(k, dot == std::string::npos ? k.key : k.key.substr(dot + 1));
   }
-  return out + kEnd + "```toml\n" + recipe_text(Recipe{}) + "```\n";
+  return out + optimizers_section() + kEnd + "```toml\n" + recipe_text(Recipe{}) + "```\n";
 }
 
 }  // namespace attune

@@ -98,6 +98,13 @@ State state_of(const Progress& p, const std::vector<Milestone>& milestones, cons
   s.set("stalled", p.stalled);
   s.set("best_update", p.best_update);
   s.set("validated_update", p.validated_update);
+  s.set("steps", p.steps);
+  s.set("skipped", p.skipped);
+  s.set("skipped_in_row", p.skipped_in_row);
+  s.set("rate_scale", p.rate_scale);
+  s.set("waited", p.waited);
+  s.set("good_update", p.good_update);
+  s.set("rolled_back_to", p.rolled_back_to);
   if (p.best_update > 0) s.set("best_score", p.best_score);
   s.set("content_hash", content_hash);
   s.set("milestones", static_cast<int64_t>(milestones.size()));
@@ -122,12 +129,25 @@ Progress progress_of(const State& s) {
   p.best_update = s.whole("best_update");
   p.validated_update = s.whole("validated_update");
   if (p.best_update > 0) p.best_score = s.number("best_score");
+  p.steps = p.good_update = p.updates;
+  if (!s.has("steps")) return p;  // of a version that skipped no updates
+  p.steps = s.whole("steps");
+  p.skipped = s.whole("skipped");
+  p.skipped_in_row = s.whole("skipped_in_row");
+  p.rate_scale = s.number("rate_scale");
+  p.waited = s.whole("waited");
+  p.good_update = s.whole("good_update");
+  p.rolled_back_to = s.whole("rolled_back_to");
   return p;
 }
 
-/// What an update reads beside the weights: moments, and what layers remember of the texts.
+/// What an update reads beside the model: what the optimiser remembers, and what layers remember of the texts.
 StoredTensors optimizer_tensors(Learner& learner) {
-  StoredTensors all = moments_of(learner.model().parameters(), learner.first_moment(), learner.second_moment());
+  StoredTensors all;
+  for (const Remembered& r : learner.remembered()) {
+    StoredTensor& t = all.emplace_back(StoredTensor{r.name, Stored::f32, {}, r.data});
+    for (int d = 0; d < r.shape.rank(); ++d) t.dims.push_back(r.shape[d]);
+  }
   StreamMemory& memory = learner.streams();
   for (int i = 0; i < std::ssize(memory.slots()); ++i) {
     const auto& [name, rows, width] = memory.slots()[static_cast<size_t>(i)];
@@ -161,10 +181,12 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   set_aside_after(dir_, from.step);
   Parameters& parameters = learner.model().parameters();
   learner.streams().begin(state.has("streams") ? state.whole("streams") : 0, true);
-  load_tensors(from.path + "/" + kOptimizerName, optimizer_tensors(learner));
-  load_parameters(from.path + "/" + kModelName, parameters, pool);
+  const StoredTensors optimizer = optimizer_tensors(learner);
+  if (!optimizer.empty()) load_tensors(from.path + "/" + kOptimizerName, optimizer);
+  load_tensors(from.path + "/" + kModelName, tensors_of(parameters, learner.kept_weights()));
+  parameters.repack(pool);
   const Progress progress = progress_of(state);
-  learner.set_updates(progress.updates);
+  learner.set_updates(progress.updates, progress.steps);
   milestones_.clear();
   for (int64_t i = 0; i < state.whole("milestones"); ++i)
     add_milestone(state.whole(fmt::format("milestone_{:04}_update", i)),
@@ -172,9 +194,23 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   return progress;
 }
 
+Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::string& content_hash, ThreadPool* pool) {
+  // What came after it belongs to a course that is given up; a stop from here on must not go on from that.
+  remove_after(dir_, update);
+  if (update == 0) {
+    milestones_.clear();
+    learner.model().initialize(recipe_.train.seed);
+    learner.restart();
+    return {};
+  }
+  const Checkpoint from{update, checkpoint_path(dir_, update)};
+  verify_manifest(from.path);
+  return resume(from, learner, content_hash, pool);
+}
+
 ModelContents RunFolder::contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const {
   ModelContents c;
-  c.weights = tensors_of(learner.model().parameters());
+  c.weights = tensors_of(learner.model().parameters(), learner.kept_weights());
   c.recipe = recipe_text(recipe_);
   c.save_tokenizer = [&tokenizers](const std::string& folder) { tokenizers.save(folder); };
   c.metadata = {{"format", "attune"}, {"update", std::to_string(progress.updates)}};
@@ -198,7 +234,7 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
   save_checkpoint(dir_, progress.updates, c);
   std::set<int64_t> spared;
   for (const Milestone& m : milestones_) spared.insert(m.update);
-  spared.insert(progress.updates);
+  spared.insert({progress.updates, progress.good_update});
   prune(dir_, 2, spared);  // were the newest damaged, the one before could be gone on from
 }
 
@@ -242,7 +278,7 @@ int64_t RunFolder::save_average(Learner& learner, const Progress& progress, cons
   if (count_to_average() == 0) return 0;
   const std::vector<Milestone> chosen = to_average();
   std::vector<std::string> dirs;
-  for (const Milestone& m : chosen) dirs.push_back(fmt::format("{}/checkpoints/step-{:08}", dir_, m.update));
+  for (const Milestone& m : chosen) dirs.push_back(checkpoint_path(dir_, m.update));
   Weights mean = average_models(dirs);
   Parameters& parameters = learner.model().parameters();
   for (const NamedParameter& p : parameters.named()) {
@@ -251,6 +287,7 @@ int64_t RunFolder::save_average(Learner& learner, const Progress& progress, cons
   }
   parameters.repack(pool);
   ModelContents c = contents(learner, progress, tokenizers);
+  c.weights = tensors_of(parameters);
   c.metadata["averaged"] = std::to_string(chosen.size());
   save_model(dir_, c);
   return static_cast<int64_t>(chosen.size());

@@ -39,6 +39,8 @@ class RunFolder {
   std::optional<Checkpoint> find(std::vector<std::string>& notes);
   /// Reads weights, moments and counters; `content_hash` is that of the data now.
   Progress resume(const Checkpoint& from, Learner& learner, const std::string& content_hash, ThreadPool* pool);
+  /// The same in the middle of a run, back to the checkpoint of an update (0: the beginning); newer ones are removed.
+  Progress roll_back(int64_t update, Learner& learner, const std::string& content_hash, ThreadPool* pool);
   /// Makes room for a new run: removes checkpoints, logs and the model of an older one.
   void clear();
   /// Refuses a folder where another run was at work since it was looked at.

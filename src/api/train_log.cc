@@ -42,10 +42,13 @@ void drop_later(const std::string& path, int64_t update) {
 }  // namespace
 
 TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events)
-    : log_(dir + "/train.log"),
-      metrics_((drop_later(dir + "/metrics.jsonl", resumed_at), dir + "/metrics.jsonl")),
+    : metrics_path_(dir + "/metrics.jsonl"),
+      log_(dir + "/train.log"),
       on_line_(events.on_log),
-      on_metrics_(events.on_metrics) {}
+      on_metrics_(events.on_metrics) {
+  drop_later(metrics_path_, resumed_at);
+  metrics_.emplace(metrics_path_);
+}
 
 void TrainLog::say(const std::string& text) {
   log_.line(fmt::format("[{}] {}", time_of_day(), text));
@@ -53,7 +56,7 @@ void TrainLog::say(const std::string& text) {
 }
 
 void TrainLog::record(const std::string& json) {
-  metrics_.line(json);
+  metrics_->line(json);
   if (on_metrics_) on_metrics_(json);
 }
 
@@ -89,6 +92,24 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
               {"memory_mb", s.memory >> 20},
               {"seconds", std::round(s.seconds * 10) / 10}}
              .dump());
+}
+
+void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {
+  say(fmt::format("update {} was skipped: {} ({} skipped so far)", thousands(s.update), why, thousands(s.skipped)));
+  record(Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}.dump());
+}
+
+void TrainLog::rolled_back(const std::string& why, int64_t update, double rate_scale) {
+  say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(update),
+                  rate_scale));
+  metrics_.reset();
+  drop_later(metrics_path_, update);
+  metrics_.emplace(metrics_path_);
+  record(Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}}.dump());
+}
+
+void TrainLog::plateau(double rate_scale) {
+  say(fmt::format("no better for a while: the learning rate is {:.3g} of the recipe's from now on", rate_scale));
 }
 
 void TrainLog::validation(const ValidationResult& v) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "attune/trainer.h"
@@ -17,6 +18,12 @@ class TrainLog {
   void plan(const TrainingPlan& plan);
   /// Writes a line every hundred updates and every half minute; `sentences` are those of the run so far.
   void update(const TrainingStatus& status, int64_t sentences);
+  /// Of an update that was skipped: `why` it was, and the parameter whose gradient is not a number.
+  void skipped(const TrainingStatus& status, const std::string& why, const std::string& parameter);
+  /// What metrics.jsonl has of updates after `update` is dropped: they come again.
+  void rolled_back(const std::string& why, int64_t update, double rate_scale);
+  /// Validations have lowered the rate to this share of the recipe's.
+  void plateau(double rate_scale);
   void validation(const ValidationResult& v);
   void outcome(const TrainingOutcome& o);
   /// Of a run that was over before.
@@ -25,7 +32,9 @@ class TrainLog {
 
  private:
   void record(const std::string& json);
-  AppendedFile log_, metrics_;
+  std::string metrics_path_;
+  AppendedFile log_;
+  std::optional<AppendedFile> metrics_;
   std::function<void(const std::string&)> on_line_, on_metrics_;
   double last_ = -1e9;
 };

@@ -5,6 +5,7 @@
 
 #include "api/training_run.h"
 #include "base/error.h"
+#include "train/optimizer/optimizer.h"
 #include "train/schedule.h"
 
 namespace attune {
@@ -27,6 +28,7 @@ void refuse_what_is_not_there(const Recipe& recipe, const std::string& place) {
          "set model.shape = \"encoder-decoder\"");
   refuse(recipe.train.metric == "chrf" || recipe.train.metric == "accuracy",
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
+  check_optimizer(recipe.train.optimizer);
   // A schedule that needs an end says so at once, not after the warm-up.
   if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
   refuse(recipe.train.batch_tokens.automatic(), "train.batch_tokens = \"auto\"", "set a number, like 4096");

@@ -27,7 +27,11 @@ void Smoothed::add(const UpdateResult& r, double seconds) {
   const double keep = std::min(0.98, 1 - 1 / (count_ + 1));
   ++count_;
   const auto mix_in = [&](double& x, double now) { x = keep * x + (1 - keep) * now; };
-  mix_in(loss_, r.loss);
+  if (!r.skipped()) {
+    const double keep_loss = std::min(0.98, 1 - 1 / (finite_ + 1));
+    ++finite_;
+    loss_ = keep_loss * loss_ + (1 - keep_loss) * r.loss;
+  }
   mix_in(flops_, r.flops);
   mix_in(tokens_, static_cast<double>(r.target_tokens));
   mix_in(seconds_, seconds);
@@ -77,6 +81,7 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
   model_.initialize(recipe.train.seed);
   if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
   updated_at_ = progress_.seconds;
+  rate_scale_ = progress_.rate_scale;
 }
 
 void TrainingRun::phase(const char* what) const {
@@ -149,6 +154,7 @@ TrainingStatus TrainingRun::status(const UpdateResult& r, const Progress& p) {
   s.share_of_peak = smoothed_.flops_per_s() / peak_;
   s.seconds = p.seconds;
   if (s.share_done > 0) s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
+  s.skipped = p.skipped;
   s.memory = resident_bytes();
   return s;
 }
@@ -157,12 +163,14 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
   LoopEvents loop;
   loop.on_update = [&](const UpdateResult& r, const Progress& p) {
     const TrainingStatus s = status(r, p);
+    if (r.skipped()) log.skipped(s, r.why_skipped(), r.bad);
     log.update(s, p.sentences);
     if (events_.on_update) events_.on_update(s);
   };
   if (validator_.possible())
     loop.validate = [&](const Progress& p) {
       phase("validating");
+      const Learner::Judged weights(learner_);
       last_validation_ = validator_(p, &last_score_);
       return last_score_;
     };
@@ -172,12 +180,22 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
     last_validation_.best_score = std::abs(p.best_score);
     log.validation(last_validation_);
     if (events_.on_validation) events_.on_validation(last_validation_);
+    if (p.rate_scale != rate_scale_) log.plateau(p.rate_scale);
+    rate_scale_ = p.rate_scale;
     if (best) place_.folder.save_best(learner_, p, tokenizers_);
   };
   loop.save = [&](const Progress& p, bool milestone) {
     phase("saving");
     if (milestone) place_.folder.add_milestone(p.updates, last_score_);
     place_.folder.save(learner_, p, tokenizers_, data_.content_hash);
+  };
+  loop.restore = [&](int64_t good_update) {
+    phase("rolling back");
+    return place_.folder.roll_back(good_update, learner_, data_.content_hash, &pool_);
+  };
+  loop.on_rolled_back = [&](const std::string& why, const Progress& p) {
+    rate_scale_ = p.rate_scale;
+    log.rolled_back(why, p.updates, p.rate_scale);
   };
   loop.stop_asked = [&] { return stop.load(); };
   return loop;

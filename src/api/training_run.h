@@ -21,7 +21,7 @@ class Smoothed {
   double tokens_per_s() const { return tokens_ / seconds_; }
 
  private:
-  double count_ = 0, loss_ = 0, flops_ = 0, tokens_ = 0, seconds_ = 0;
+  double count_ = 0, finite_ = 0, loss_ = 0, flops_ = 0, tokens_ = 0, seconds_ = 0;
 };
 
 /// What was in the run's folder before: a checkpoint to go on from, or nothing. Keeps other runs out.
@@ -67,6 +67,7 @@ class TrainingRun {
   double updated_at_ = 0;
   ValidationResult last_validation_;
   double last_score_ = 0;  // higher is better
+  double rate_scale_ = 1;
 };
 
 }  // namespace attune

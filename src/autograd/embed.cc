@@ -44,12 +44,13 @@ Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
   Var y = make_result(ctx, e);
   ctx.run([&] {
     const Tensor positions = e.positions ? e.positions.value() : Tensor();
-    kernels::embed({e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, y.value()}, ctx.pool);
+    kernels::embed({e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, e.words, y.value()},
+                   ctx.pool);
   });
   if (!y.needs_grad()) return y;
   ctx.tape->push(y, [table = e.table.sink(), positions = e.positions.sink(), ids = e.ids, scale = e.scale,
-                     where = e.where, dropout, y = y.sink()](Ctx& ctx) {
-    kernels::EmbedBackward b{ids.as<int32_t>(), scale, where, dropout, ctx.grad_of(y)};
+                     where = e.where, words = e.words, dropout, y = y.sink()](Ctx& ctx) {
+    kernels::EmbedBackward b{ids.as<int32_t>(), scale, where, dropout, words, ctx.grad_of(y)};
     const Grad dtable = ctx.grad(table), dpositions = ctx.grad(positions);
     b.dtable = dtable.tensor;
     b.add_table = dtable.add;
@@ -81,6 +82,7 @@ Var embed_reference(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
       for (int64_t r = 0; r < y.rows(); ++r)
         for (int64_t j = 0; j < y.cols(); ++j) {
           T v = e.table.value().row<T>(e.ids.as<int32_t>()[r])[j] * static_cast<T>(e.scale);
+          v *= reference::kept<T>(e.words, r, 0);
           if (e.positions) v += e.positions.value().row<T>(position_of(e.where, r))[j];
           y.value().row<T>(r)[j] = v * reference::kept<T>(dropout, r, j);
         }
@@ -88,7 +90,7 @@ Var embed_reference(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
   });
   if (!y.needs_grad()) return y;
   ctx.tape->push(y, [table = e.table.sink(), positions = e.positions.sink(), ids = e.ids, scale = e.scale,
-                     where = e.where, dropout, y = y.sink()](Ctx& ctx) {
+                     where = e.where, words = e.words, dropout, y = y.sink()](Ctx& ctx) {
     const Tensor dy = ctx.grad_of(y);
     const Grad dtable = ctx.grad(table), dpositions = ctx.grad(positions);
     ctx.run([&] {
@@ -99,7 +101,9 @@ Var embed_reference(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
         for (int64_t r = 0; r < dy.rows(); ++r)
           for (int64_t j = 0; j < dy.cols(); ++j) {
             const T g = dy.row<T>(r)[j] * reference::kept<T>(dropout, r, j);
-            if (dtable) dtable.tensor.row<T>(ids.as<int32_t>()[r])[j] += g * static_cast<T>(scale);
+            if (dtable)
+              dtable.tensor.row<T>(ids.as<int32_t>()[r])[j] +=
+                  g * static_cast<T>(scale) * reference::kept<T>(words, r, 0);
             if (dpositions) dpositions.tensor.row<T>(position_of(where, r))[j] += g;
           }
       });

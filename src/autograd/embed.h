@@ -12,9 +12,10 @@ struct Embedding {
   float scale = 1;          // the paper's sqrt(d_model)
   Var positions = {};       // [max, d]: a constant (fill_sinusoidal), a parameter, or missing
   RowPositions where = {};  // which of them a row takes
+  Dropout words = {};       // drops whole words: all columns of a row, the position not
 };
 
-/// dropout(table[id] * scale + positions[position of the row]): [n, d]. In f64 it runs as the reference does.
+/// dropout(words(table[id] * scale) + positions[position of the row]): [n, d]. In f64 it runs as the reference does.
 Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout = {});
 
 /// The same by naive loops, in f32 or f64: what the fused one is checked against.

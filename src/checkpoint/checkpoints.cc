@@ -42,13 +42,24 @@ bool is_folder(const fs::path& path) {
   return fs::is_directory(path, ignored);
 }
 
+/// A stop while removing leaves no half checkpoint.
+void remove_checkpoint(const Checkpoint& c) {
+  const std::string gone = c.path + std::string(kPruned);
+  move_file(c.path, gone);
+  remove_path(gone);
+}
+
 std::string first_line_of(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 }  // namespace
 
+std::string checkpoint_path(const std::string& dir, int64_t step) {
+  return fmt::format("{}/{}{:08}", folder_of(dir), kStep, step);
+}
+
 std::string save_checkpoint(const std::string& dir, int64_t step, const ModelContents& contents) {
   check(step >= 0, "checkpoint", "step {}", step);
-  const std::string path = fmt::format("{}/{}{:08}", folder_of(dir), kStep, step);
+  const std::string path = checkpoint_path(dir, step);
   FolderWriter writer(path);
   write_contents(writer.path(), contents);
   writer.commit();
@@ -96,10 +107,13 @@ void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared
   all.resize(all.size() - static_cast<size_t>(keep));
   for (const Checkpoint& c : all) {
     if (spared.contains(c.step)) continue;
-    const std::string gone = c.path + std::string(kPruned);  // a stop while removing leaves no half checkpoint
-    move_file(c.path, gone);
-    remove_path(gone);
+    remove_checkpoint(c);
   }
+}
+
+void remove_after(const std::string& dir, int64_t step) {
+  const std::vector<Checkpoint> all = checkpoints(dir);
+  for (auto c = all.rbegin(); c != all.rend() && c->step > step; ++c) remove_checkpoint(*c);
 }
 
 void remove_leftovers(const std::string& dir) {

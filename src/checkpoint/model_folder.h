@@ -29,7 +29,7 @@ constexpr const char* kNextModelName = ".next-model";  // a save of DIR's own mo
 /// What a folder gets. Empty parts are left out.
 struct ModelContents {
   StoredTensors weights;                                               // tensors_of(parameters)
-  StoredTensors optimizer;                                             // moments_of(parameters, first, second)
+  StoredTensors optimizer;                                             // all that an optimiser remembers
   std::optional<State> trainer;                                        // counters, place in the data, random keys
   std::string recipe;                                                  // text of recipe.toml
   std::string tokenizer;                                               // a folder to copy in, or instead:
@@ -52,6 +52,8 @@ struct Checkpoint {
   int64_t step = 0;
   std::string path;
 };
+/// Where the one of a step is, or would be.
+std::string checkpoint_path(const std::string& dir, int64_t step);
 /// All there are by name, unchecked, oldest first.
 std::vector<Checkpoint> checkpoints(const std::string& dir);
 
@@ -65,6 +67,8 @@ std::optional<FoundCheckpoint> latest_checkpoint(const std::string& dir);
 
 /// Gives checkpoints after `step` another name (".damaged" behind it), so that newer saves are not taken for older.
 void set_aside_after(const std::string& dir, int64_t step);
+/// Removes checkpoints after `step`, newest first: what is left is a whole run at any time.
+void remove_after(const std::string& dir, int64_t step);
 /// Removes all but the newest `keep` (at least 1), and spares the steps in `spared`.
 void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared = {});
 /// Removes what a run that was killed left half written. Only while no other run writes to DIR.

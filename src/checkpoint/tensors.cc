@@ -65,12 +65,6 @@ StoredTensors tensors_of(const Parameters& parameters, float* data, const std::s
   return tensors;
 }
 
-StoredTensors moments_of(const Parameters& parameters, float* first, float* second) {
-  StoredTensors tensors = tensors_of(parameters, first, ".first");
-  for (StoredTensor& t : tensors_of(parameters, second, ".second")) tensors.push_back(std::move(t));
-  return tensors;
-}
-
 void load_tensors(const std::string& path, const StoredTensors& into) {
   const SafetensorsFile file(path);
   check_same(file, into);

@@ -1,4 +1,4 @@
-// Between flat memory and files: the parameters of a model, their moments and averaged weights as named tensors.
+// Between flat memory and files: the parameters of a model and averaged weights as named tensors.
 #pragma once
 #include <map>
 #include <string>
@@ -13,8 +13,6 @@ class ThreadPool;
 
 /// Every parameter, as it lies in the flat block `data` (the parameters' own unless given), under its name + `suffix`.
 StoredTensors tensors_of(const Parameters& parameters, float* data = nullptr, const std::string& suffix = "");
-/// Both Adam moments, flat blocks of the parameters' layout: `NAME.first` and `NAME.second`.
-StoredTensors moments_of(const Parameters& parameters, float* first, float* second);
 
 /// Reads a file into the memory that `into` points to. The file must hold these tensors and no others, of these types
 /// and shapes; otherwise one ErrorKind::model names the tensor, and no memory is touched.

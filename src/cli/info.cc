@@ -109,10 +109,25 @@ void tell_positions(const InfoOptions& options, const Session& session) {
   if (!session.json) print(table({"position", "relative", "meaning", "options"}, rows));
 }
 
+void tell_optimizers(const InfoOptions& options, const Session& session) {
+  if (options.markdown) return print(recipe_reference());
+  std::vector<std::vector<std::string>> rows;
+  for (const Described& d : optimizers()) {
+    if (session.json)
+      print(to_json(described(d)) + "\n");
+    else
+      rows.push_back({d.name, d.sentence, options_text(d)});
+  }
+  if (!session.json) print(table({"optimizer", "meaning", "options"}, rows));
+}
+
 void run(const InfoOptions& options, const Session& session) {
   using Tell = void (*)(const InfoOptions&, const Session&);
-  const std::vector<std::pair<std::string, Tell>> topics{
-      {"mechanisms", tell_mechanisms}, {"scores", tell_scores}, {"positions", tell_positions}, {"recipe", tell_recipe}};
+  const std::vector<std::pair<std::string, Tell>> topics{{"mechanisms", tell_mechanisms},
+                                                         {"scores", tell_scores},
+                                                         {"positions", tell_positions},
+                                                         {"optimizers", tell_optimizers},
+                                                         {"recipe", tell_recipe}};
   std::vector<std::string> known;
   for (const auto& [name, tell] : topics) {
     if (options.what == name) return tell(options, session);
@@ -136,8 +151,9 @@ void add_info(CLI::App& app, Session& session) {
                                   "  attune info recipe --json | jq -r .key");
   command->group("Making models");
   command
-      ->add_option("what", options->what,
-                   "a model folder; or what can be chosen: mechanisms, scores, positions, recipe (every key)")
+      ->add_option(
+          "what", options->what,
+          "a model folder; or what can be chosen: mechanisms, scores, positions, optimizers, recipe (every key)")
       ->type_name("WHAT")
       ->required();
   command->add_flag("--markdown", options->markdown, "as a page of Markdown");

@@ -15,6 +15,11 @@
 namespace attune::kernels {
 namespace {
 
+/// What a row of the table is multiplied by: whole words are dropped, the others grow to make up for them.
+float word_scale(float scale, const Dropout& words, int64_t row) {
+  return !words.on() ? scale : dropped(words, row, 0) ? 0 : scale * dropout_scale(words.rate);
+}
+
 void clear(const Tensor& t, ThreadPool* pool) {
   for_row_blocks(pool, t.rows(), t.cols(), [&](int64_t from, int64_t to) {
     for (int64_t r = from; r < to; ++r) std::fill_n(t.row<float>(r), t.cols(), 0.0f);
@@ -28,10 +33,10 @@ void clear(const Tensor& t, ThreadPool* pool) {
 KERNELS_BEGIN
 
 void embed_rows(const Embed& a, int64_t from, int64_t to) {
-  const auto scale = splat(a.scale);
   const bool on = a.dropout.on();
   PositionWalk walk(a.where, from);
   for (int64_t r = from; r < to; ++r) {
+    const auto scale = splat(word_scale(a.scale, a.words, r));
     const float* word = a.table.row<float>(a.ids[r]);
     const float* position = a.positions ? a.positions.row<float>(walk.next()) : nullptr;
     float* y = a.y.row<float>(r);
@@ -50,7 +55,6 @@ void embed(const Embed& a, ThreadPool* pool) {
 
 /// Adds rows of dy in ascending order, but only to the rows i of each gradient with i mod `parts` = `part`.
 void add_rows(const EmbedBackward& a, int64_t part, int64_t parts) {
-  const auto scale = splat(a.scale);
   const bool on = a.dropout.on();
   PositionWalk walk(a.where, 0);
   for (int64_t r = 0; r < a.dy.rows(); ++r) {
@@ -58,6 +62,7 @@ void add_rows(const EmbedBackward& a, int64_t part, int64_t parts) {
     float* word = a.dtable && a.ids[r] % parts == part ? a.dtable.row<float>(a.ids[r]) : nullptr;
     float* position = a.dpositions && at % parts == part ? a.dpositions.row<float>(at) : nullptr;
     if (!word && !position) continue;
+    const auto scale = splat(word_scale(a.scale, a.words, r));
     const float* dy = a.dy.row<float>(r);
     DropoutSweep drop(a.dropout, r);
     for_packs(a.dy.cols(), [&](int64_t j, int64_t count) HWY_ATTR {

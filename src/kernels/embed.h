@@ -15,14 +15,15 @@ void fill_sinusoidal(const Tensor& table);
 
 namespace kernels {
 
-/// y[r] = dropout(table[ids[r]] * scale + positions[position of r]). Ids and positions are in range: callers check.
+/// y[r] = dropout(words(table[ids[r]] * scale) + positions[position of r]), where `words` drops whole rows. Ids and
+/// positions are in range: callers check.
 struct Embed {
   Tensor table = {};             // [V, d]
   const int32_t* ids = nullptr;  // [n]
   float scale = 1;
   Tensor positions = {};  // [max, d] or missing
   RowPositions where = {};
-  Dropout dropout = {};
+  Dropout dropout = {}, words = {};
   Tensor y = {};  // [n, d]
 };
 void embed(const Embed& a, ThreadPool* pool = nullptr);
@@ -33,7 +34,7 @@ struct EmbedBackward {
   const int32_t* ids = nullptr;
   float scale = 1;
   RowPositions where = {};
-  Dropout dropout = {};
+  Dropout dropout = {}, words = {};
   Tensor dy = {};
   Tensor dtable = {}, dpositions = {};  // either may be missing
   bool add_table = false, add_positions = false;

@@ -11,13 +11,16 @@ struct Multiplied {
   double source = 0, target = 0;
 };
 
+/// The share of sublayers that training goes through, in the mean.
+double not_skipped(const ModelOptions& o) { return 1 - o.layer_dropout; }
+
 Multiplied weights_of(const ModelOptions& o, const Vocabularies& sizes) {
   const auto d = static_cast<double>(o.d_model), ff = static_cast<double>(o.d_ff);
   const double kv = o.heads_kv ? static_cast<double>(o.heads_kv) / static_cast<double>(o.heads) : 1;
   const double self = (2 + 2 * kv) * d * d, feed = (activation_kind(o.activation).gated ? 3 : 2) * d * ff;
   Multiplied m;
-  const auto layers = static_cast<double>(o.decoder_layers);
-  if (o.shape != ModelShape::decoder) m.source = static_cast<double>(o.encoder_layers) * (self + feed);
+  const auto layers = static_cast<double>(o.decoder_layers) * not_skipped(o);
+  if (o.shape != ModelShape::decoder) m.source = static_cast<double>(o.encoder_layers) * not_skipped(o) * (self + feed);
   if (o.shape == ModelShape::encoder) return m;
   m.target = layers * (self + feed) + d * static_cast<double>(sizes.target_vocabulary);
   if (o.shape == ModelShape::encoder_decoder) {
@@ -41,7 +44,7 @@ constexpr double kMixingPasses = 3.5;
 double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams) {
   return product_flops(model.options(), model.sizes(), sources ? static_cast<double>(sources->rows()) : 0,
                        static_cast<double>(targets.rows())) +
-         kMixingPasses * model.mixing_operations(sources, targets, streams);
+         kMixingPasses * not_skipped(model.options()) * model.mixing_operations(sources, targets, streams);
 }
 
 double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,
@@ -50,7 +53,8 @@ double training_flops(const ModelOptions& model, const Vocabularies& sizes, int6
              l = static_cast<double>(length);
   const auto encoder = static_cast<double>(model.encoder_layers), decoder = static_cast<double>(model.decoder_layers);
   const double pairs = encoder * n * l + decoder * (m * (l + 1) / 2 + m * l);
-  return product_flops(model, sizes, n, m) + kMixingPasses * 4 * static_cast<double>(model.d_model) * pairs;
+  return product_flops(model, sizes, n, m) +
+         kMixingPasses * not_skipped(model) * 4 * static_cast<double>(model.d_model) * pairs;
 }
 
 }  // namespace attune

@@ -11,6 +11,9 @@ namespace attune {
 
 namespace {
 
+/// Turns the site of an input into that of its whole words.
+constexpr uint64_t kWords = uint64_t{1} << 62;
+
 /// The choice of a layer: a list has one entry per layer from the bottom and cycles.
 Choice of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
   const std::vector<Choice>& list = own.empty() ? common : own;
@@ -57,6 +60,7 @@ std::unique_ptr<CrossAttention> cross_attention(const Blueprint& b, const ModelO
 Transformer::Layer::Layer(const Blueprint& b, const ModelOptions& o, int layer, const Input& input, bool decoder)
     : self(self_attention(b.at("self"), o, layer, *input.position, input.position_name, decoder)),
       self_residual(b.at("self"), o) {
+  if (self.mechanism->memory() > 0) self_residual.skip = 0;  // a text has no gaps
   if (decoder && o.shape == ModelShape::encoder_decoder) {
     cross = cross_attention(b.at("cross"), o, layer);
     cross_residual = std::make_unique<Residual>(b.at("cross"), o);
@@ -117,8 +121,9 @@ Var Transformer::encode(Pass& pass, const Tokens& source) const {
   Stream x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
   Carried carried;
   for (const Layer& l : encoder_) {
-    x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments, carried));
-    if (l.feed_forward)
+    if (!l.self_residual.skipped(pass.ctx))
+      x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments, carried));
+    if (l.feed_forward && !l.feed_forward_residual->skipped(pass.ctx))
       x.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, x.enter(pass, *l.feed_forward_residual)));
   }
   return x.finish(pass, encoder_norm_.get());
@@ -131,12 +136,13 @@ Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, co
   Stream y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
   Carried carried;
   for (const Layer& l : decoder_) {
-    y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments, carried));
-    if (l.cross) {
+    if (!l.self_residual.skipped(pass.ctx))
+      y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments, carried));
+    if (l.cross && !l.cross_residual->skipped(pass.ctx)) {
       const Var memory = l.cross->memory(pass, encoded);
       y.leave(pass, *l.cross_residual, (*l.cross)(pass, y.enter(pass, *l.cross_residual), segments, memory, *sources));
     }
-    if (l.feed_forward)
+    if (l.feed_forward && !l.feed_forward_residual->skipped(pass.ctx))
       y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
   }
   return y.finish(pass, decoder_norm_.get());
@@ -150,6 +156,7 @@ Transformer::Input::Input(const Blueprint& b, const ModelOptions& o, const Choic
       position(make_position(choice, {o.d_model, longest}, b, choice == o.position ? "model.position" : key)),
       scale(std::sqrt(static_cast<float>(o.d_model))),
       rate(static_cast<float>(o.dropout)),
+      word_rate(static_cast<float>(o.word_dropout)),
       site(b.site()) {}
 
 Var Transformer::embed_rows(const Pass& pass, const Input& input, const Tokens& tokens,
@@ -160,6 +167,7 @@ Var Transformer::embed_rows(const Pass& pass, const Input& input, const Tokens& 
   e.scale = input.scale;
   e.positions = input.position->table(pass);
   e.where = {tokens.segments, offsets};
+  e.words = pass.ctx.dropout(input.word_rate, input.site ^ kWords);
   return embed(pass.ctx, e, pass.ctx.dropout(input.rate, input.site));
 }
 

@@ -86,7 +86,7 @@ class Transformer {
     int table = -1;
     std::string position_name;
     std::unique_ptr<PositionScheme> position;
-    float scale, rate;
+    float scale, rate, word_rate;
     uint64_t site;
   };
   /// Section 3.1. Encoder: self-attention, feed-forward. Decoder: self-attention that sees no future, attention to the

@@ -87,6 +87,10 @@ void check_train(const TrainOptions& t, const Checker& c) {
            t.stop.text());
   c.demand(!t.save.never(), "train.save = \"{}\": a run without checkpoints could not go on after a stop",
            t.save.text());
+  c.demand(t.schedule != Schedule::plateau || !t.validate.never(),
+           "train.schedule = \"plateau\" goes by validations, and train.validate = \"{}\" has none\n"
+           "  fix: set train.validate = \"1e\"",
+           t.validate.text());
   c.demand(t.average_of == AverageOf::best || t.average <= t.keep,
            "train.average = {} is more than the train.keep = {} checkpoints that stay", t.average, t.keep);
 }

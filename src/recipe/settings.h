@@ -17,8 +17,7 @@ enum class Overlong { error, skip, crop };
 enum class ModelShape { encoder_decoder, encoder, decoder };
 enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
-enum class OptimizerKind { adam };
-enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential };
+enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential, plateau };
 enum class AverageOf { last, best };
 
 struct DataSettings {
@@ -59,7 +58,7 @@ struct ModelOptions {
   int64_t d_model = 128, d_ff = 256;
   int64_t heads = 4, heads_kv = 0;
   int64_t encoder_heads = 0, decoder_heads = 0, cross_heads = 0;
-  double dropout = 0.3, attention_dropout = 0, activation_dropout = 0;
+  double dropout = 0.3, attention_dropout = 0, activation_dropout = 0, word_dropout = 0, layer_dropout = 0;
   NormPlace norm = NormPlace::post;
   std::string activation = "relu";
   Choice position{"sinusoidal"}, encoder_position, decoder_position;
@@ -79,8 +78,12 @@ struct ModelOptions {
     v("decoder_heads", decoder_heads, "heads in the decoder; 0: heads", between(0, 1024));
     v("cross_heads", cross_heads, "heads from decoder to encoder; 0: heads", between(0, 1024));
     v("dropout", dropout, "share of activations dropped before each residual sum", from_below(0, 1));
-    v("attention_dropout", attention_dropout, "share of attention weights dropped", from_below(0, 1));
-    v("activation_dropout", activation_dropout, "share dropped inside the feed-forward layers", from_below(0, 1));
+    v("attention_dropout", attention_dropout, "share of attention weights dropped, where a mechanism has such",
+      from_below(0, 1));
+    v("activation_dropout", activation_dropout, "share dropped after the feed-forward activation", from_below(0, 1));
+    v("word_dropout", word_dropout, "share of words whose whole embedding is dropped", from_below(0, 1));
+    v("layer_dropout", layer_dropout, "share of sublayers that a batch skips; those that remember texts stay",
+      from_below(0, 1));
     v("norm", norm, "layer norm after each sublayer, as published, or before it", one_of({"post", "pre"}));
     v("activation", activation, "in the feed-forward layers", one_of({"relu", "gelu", "swish", "swiglu", "geglu"}));
     v("position", position, "how positions are told; a name or { kind = ..., options }");
@@ -110,17 +113,20 @@ struct TrainOptions {
   ByteSize memory;
   int64_t shards = 16, slices = 1, accumulate = 1;
   Period stop{8000, Period::Unit::updates}, save{10, Period::Unit::minutes};
-  OptimizerKind optimizer = OptimizerKind::adam;
+  Choice optimizer{"adam"};
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
   Schedule schedule = Schedule::inverse_sqrt;
   double learning_rate = 5e-3;
   int64_t warmup = 2000;
+  double plateau_factor = 0.5;
+  int64_t plateau_patience = 2;
   double label_smoothing = 0.1, clip = 0;
   Period validate{1, Period::Unit::epochs};
   std::string metric = "bleu";
   int64_t keep = 10, average = 10;
   AverageOf average_of = AverageOf::last;
   int64_t patience = 0;
+  double ema = 0;
   uint64_t seed = 1;
   MetricSettings metric_options;
 
@@ -135,15 +141,18 @@ struct TrainOptions {
     v("accumulate", accumulate, "batches per update", between(1, 1e6));
     v("stop", stop, "the end: u updates, e epochs, t tokens, m minutes");
     v("save", save, "a checkpoint at least this often");
-    v("optimizer", optimizer, "the rule of the updates", one_of({"adam"}));
-    v("beta1", beta1, "decay of the first moment", from_below(0, 1));
-    v("beta2", beta2, "decay of the second moment", from_below(0, 1));
-    v("epsilon", epsilon, "keeps the division by the second moment tame", above(0));
+    v("optimizer", optimizer, "the rule of the updates; a name or { kind = ..., options }");
+    v("beta1", beta1, "decay of adam's first moment", from_below(0, 1));
+    v("beta2", beta2, "decay of adam's second moment", from_below(0, 1));
+    v("epsilon", epsilon, "keeps adam's division by the second moment tame", above(0));
     v("weight_decay", weight_decay, "decoupled decay of the weights", at_least(0));
     v("schedule", schedule, "how the learning rate goes after warm-up",
-      one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential"}));
+      one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential", "plateau"}));
     v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
     v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));
+    v("plateau_factor", plateau_factor, "schedule plateau: what the rate is multiplied by", between(0, 1));
+    v("plateau_patience", plateau_patience, "schedule plateau: after so many validations without a better one",
+      between(1, 1e9));
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
     v("validate", validate, "how often to validate");
@@ -153,6 +162,8 @@ struct TrainOptions {
     v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
     v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));
     v("patience", patience, "validations without a better one that end the run; 0: no limit", between(0, 1e9));
+    v("ema", ema, "decay of a moving average of the weights, which is validated and kept: 0.999; 0: none",
+      from_below(0, 1));
     v("seed", seed, "where all random numbers start", between(0, 0x1p53));
     v.section("metric_options", metric_options);
   }

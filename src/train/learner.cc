@@ -6,13 +6,30 @@
 
 #include "base/denormals.h"
 #include "base/error.h"
-#include "kernels/adam.h"
+#include "kernels/adam.h"  // square_norm
 #include "model/cost.h"
 #include "train/schedule.h"
 
 namespace attune {
 
-bool UpdateResult::finite() const { return std::isfinite(loss) && std::isfinite(gradient_norm); }
+namespace {
+
+GradientFault fault;
+
+/// Writes the fault that a test asked for.
+void spoil(const Parameters& parameters, const Gradients& gradients, int64_t update, double scale) {
+  if (update < fault.from || update >= fault.to || scale < fault.least_scale) return;
+  for (const NamedParameter& p : parameters.named())
+    if (p.name == fault.parameter) gradients.data()[p.offset] = NAN;
+}
+
+}  // namespace
+
+std::string UpdateResult::why_skipped() const {
+  return (bad.starts_with("the ") ? bad : "the gradient of " + bad) + " is not a number";
+}
+
+void inject_gradient_fault(const GradientFault& f) { fault = f; }
 
 Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longest, ThreadPool& pool)
     : model_(model),
@@ -20,8 +37,8 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
       pool_(pool),
       tree_(model.parameters()),
       streams_(model.memories()),
-      first_(model.parameters().size()),
-      second_(model.parameters().size()) {
+      optimizer_(make_optimizer(options, model.parameters())) {
+  if (options.ema > 0) average_.emplace(model.parameters(), options.ema);
   if (streams_.in_use() && options.accumulate > 1)
     fail(ErrorKind::recipe,
          "train.accumulate = {}: a model that remembers the text before reads one batch after another\n"
@@ -35,11 +52,13 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
     w.memory = &streams_;
   }
   const Plan plan = rehearse(longest);
-  for (const auto& w : workers_) w->arena.adopt(plan);
+  // Steps that skip sublayers do not follow a plan; they take what they need, which is less.
+  if (model.options().layer_dropout == 0)
+    for (const auto& w : workers_) w->arena.adopt(plan);
 
   const int64_t threads = pool.threads(), numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
   memory_.parameters = 3 * numbers;  // the weights, and their panels for both directions
-  memory_.moments = 2 * numbers;
+  memory_.moments = optimizer_->bytes() + (average_ ? numbers : 0);
   memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
   memory_.activations = threads * plan.peak;
   memory_.streams = streams_.bytes(options.batch_tokens.tokens / longest + 1);
@@ -79,9 +98,10 @@ int64_t Learner::overflows() const {
   return sum;
 }
 
-UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last) {
+UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& pace) {
   const FlushDenormals flushed;
   UpdateResult result;
+  if (average_ && updates_ == 0) average_->begin();
   pieces_.resize(batches.size());
   leaves_.clear();
   size_t pieces = 0;
@@ -117,24 +137,49 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, int64_t last
   const Gradients& gradients = tree_.sum(&pool_);
 
   for (const double l : losses_) result.loss += l;
-  kernels::AdamStep adam;
-  adam.step = updates_ + 1;
-  adam.rate = result.rate = learning_rate(options_, adam.step, last);
-  adam.beta1 = options_.beta1;
-  adam.beta2 = options_.beta2;
-  adam.epsilon = options_.epsilon;
-  adam.decay = options_.weight_decay;
-  Parameters& weights = model_.parameters();
-  if (options_.clip > 0) {
-    result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.trained(), &pool_));
-    if (result.gradient_norm > options_.clip) adam.grad_factor = options_.clip / result.gradient_norm;
-  }
-  if (!result.finite()) return result;  // the weights stay as they were: the caller tells the user
-  kernels::adam(adam, {weights.data(), gradients.data(), first_.data(), second_.data(), weights.trained()}, &pool_);
-  model_.after_update(gradients);
-  weights.repack(&pool_);
   ++updates_;
+  result.rate = pace.scale * learning_rate(options_, updates_, pace.last);
+  Parameters& weights = model_.parameters();
+  spoil(weights, gradients, updates_, pace.scale);
+  result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.trained(), &pool_));
+  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
+    result.bad = first_bad(gradients);
+    streams_.begin(streams_.streams(), true);  // what was remembered of this batch may not be numbers either
+    return result;
+  }
+  ++steps_;
+  const bool clips = options_.clip > 0 && result.gradient_norm > options_.clip;
+  optimizer_->step({steps_, result.rate, clips ? options_.clip / result.gradient_norm : 1}, gradients.data(), &pool_);
+  model_.after_update(gradients);
+  if (average_) average_->follow(steps_, &pool_);
+  weights.repack(&pool_);
   return result;
+}
+
+std::string Learner::first_bad(const Gradients& gradients) const {
+  const Parameters& parameters = model_.parameters();
+  for (const NamedParameter& p : parameters.named()) {
+    const float* g = gradients.data() + p.offset;
+    if (p.offset < parameters.trained() &&
+        !std::all_of(g, g + p.shape.size(), [](float x) { return std::isfinite(x); }))
+      return p.name;
+  }
+  return std::isfinite(kernels::square_norm(gradients.data(), parameters.trained(), &pool_)) ? "the loss"
+                                                                                             : "the gradient's norm";
+}
+
+void Learner::restart() {
+  for (const Remembered& r : optimizer_->remembered()) std::fill_n(r.data, r.shape.size(), 0.0f);
+  streams_.begin(0, true);
+  set_updates(0, 0);
+}
+
+std::vector<Remembered> Learner::remembered() const {
+  std::vector<Remembered> all = optimizer_->remembered();
+  const Parameters& parameters = model_.parameters();
+  if (average_)
+    for (Remembered& r : remembered_block(parameters, parameters.data(), ".trained")) all.push_back(std::move(r));
+  return all;
 }
 
 bool Learner::weights_finite() const {

@@ -1,28 +1,49 @@
 // One update of the weights: forward and backward of a batch in shards, the tree that sums their gradients, clipping
-// and Adam. The bits of the result depend on the batch, the options and the seed alone: not on the threads.
+// and the optimiser. The bits of the result depend on the batch, the options and the seed alone: not on the threads.
 #pragma once
 #include <memory>
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "train/gradient_tree.h"
+#include "train/moving_average.h"
+#include "train/optimizer/optimizer.h"
 #include "train/shard_pass.h"
 
 namespace attune {
 
 struct UpdateResult {
   double loss = 0;           // per target token, smoothing included
-  double gradient_norm = 0;  // before clipping; only where clipping needs it
+  double gradient_norm = 0;  // before clipping
   double rate = 0;
   double flops = 0;
   int64_t source_tokens = 0, target_tokens = 0, sentences = 0;
-  bool finite() const;
+  std::string bad;  // of an update that was skipped: the first parameter whose gradient is no number, or "the loss"
+  bool skipped() const { return !bad.empty(); }
+  /// "the gradient of output.weight is not a number"
+  std::string why_skipped() const;
 };
+
+/// What an update must know of the run it is part of.
+struct Pace {
+  int64_t last = 0;  // the number of the run's last update, where it is known
+  double scale = 1;  // of the schedule's rate: what plateaus and accidents made of it
+};
+
+/// For tests: a gradient that is not a number, in updates [from, to) as long as Pace::scale is at least `least_scale`.
+struct GradientFault {
+  int64_t from = 0, to = 0;
+  std::string parameter;
+  double least_scale = 0;
+};
+void inject_gradient_fault(const GradientFault& fault);
 
 /// Bytes a run will hold at its worst.
 struct MemoryEstimate {
   int64_t parameters = 0;  // the weights, and the panels packed of them
-  int64_t moments = 0;     // Adam's two
+  int64_t moments = 0;     // what the optimiser remembers, and the average of the weights
   int64_t gradients = 0;
   int64_t activations = 0;  // of all threads
   int64_t streams = 0;      // what layers remember of texts
@@ -35,16 +56,38 @@ class Learner {
   /// model and the pool outlive it.
   Learner(Transformer& model, const TrainOptions& options, int64_t longest, ThreadPool& pool);
 
-  /// One update from `accumulate` batches. `last`: the number of the run's last update, where it is known.
-  UpdateResult update(std::span<const Batch* const> batches, int64_t last = 0);
+  /// One update from `accumulate` batches. Where the loss or a gradient is not a number, the weights and all that is
+  /// remembered stay as they were; the texts that layers read are forgotten.
+  UpdateResult update(std::span<const Batch* const> batches, const Pace& pace = {});
 
   /// Whether every weight is a number, after updates that said their loss was.
   bool weights_finite() const;
 
+  /// Updates so far, and those of them that were not skipped.
   int64_t updates() const { return updates_; }
-  void set_updates(int64_t n) { updates_ = n; }
-  float* first_moment() { return first_.data(); }
-  float* second_moment() { return second_.data(); }
+  int64_t steps() const { return steps_; }
+  void set_updates(int64_t updates, int64_t steps) {
+    updates_ = updates;
+    steps_ = steps;
+  }
+  /// Forgets everything but the weights: as before the first update.
+  void restart();
+  /// All that an update reads beside the model, for checkpoints. With an average, that is the model, and the weights
+  /// that are trained are here: NAME.trained.
+  std::vector<Remembered> remembered() const;
+  /// The weights that are judged and kept, in the parameters' layout.
+  float* kept_weights() const { return average_ ? average_->data() : model_.parameters().data(); }
+  /// Judges and shows the kept weights: the model has them while this lives.
+  class Judged {
+   public:
+    explicit Judged(Learner& learner) : learner_(learner) { learner_.exchange(); }
+    ~Judged() { learner_.exchange(); }
+    Judged(const Judged&) = delete;
+    Judged& operator=(const Judged&) = delete;
+
+   private:
+    Learner& learner_;
+  };
   Transformer& model() { return model_; }
   /// What the layers remember of the texts they read: part of the state of a run, like the moments.
   StreamMemory& streams() { return streams_; }
@@ -60,6 +103,10 @@ class Learner {
     size_t first_loss;
   };
   Plan rehearse(int64_t longest);
+  void exchange() {
+    if (average_) average_->exchange(&pool_);
+  }
+  std::string first_bad(const Gradients& gradients) const;
 
   Transformer& model_;
   TrainOptions options_;
@@ -67,9 +114,10 @@ class Learner {
   std::vector<std::unique_ptr<Worker>> workers_;
   GradientTree tree_;
   StreamMemory streams_;
-  Aligned<float> first_, second_;
+  std::unique_ptr<Optimizer> optimizer_;
+  std::optional<MovingAverage> average_;
   MemoryEstimate memory_;
-  int64_t updates_ = 0;
+  int64_t updates_ = 0, steps_ = 0;
   // of the update at hand
   std::vector<std::vector<Shard>> pieces_;  // per batch
   std::vector<Leaf> leaves_;

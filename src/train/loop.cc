@@ -28,11 +28,20 @@ double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
   return 0;
 }
 
-[[noreturn]] void fail_diverged(const std::string& what, int64_t update, double rate) {
+[[noreturn]] void fail_diverged(const std::string& why, const Progress& p, double rate) {
   fail(ErrorKind::diverged,
-       "{} at update {}, at a learning rate of {:.3g}: the run has diverged\n"
+       "{} at update {}, at a learning rate of {:.3g}, and again after going back to update {}: the run has diverged\n"
        "  fix: lower train.learning_rate, lengthen train.warmup or set train.clip = 1.0, and train with --fresh",
-       what, thousands(update), rate);
+       why, thousands(p.updates), rate, thousands(p.good_update));
+}
+
+/// What a validation does to the rate where the schedule goes by them.
+void look_for_plateau(const TrainOptions& options, bool best, Progress& progress) {
+  if (options.schedule != Schedule::plateau) return;
+  progress.waited = best ? 0 : progress.waited + 1;
+  if (progress.waited < options.plateau_patience) return;
+  progress.rate_scale *= options.plateau_factor;
+  progress.waited = 0;
 }
 
 /// The batches of one update, kept until it is done.
@@ -96,7 +105,8 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
                   const LoopEvents& events) {
   Batches source(corpus, batch_options(options));
   source.seek(progress.data);
-  UpdateBatches batches(source, options.accumulate);
+  std::optional<UpdateBatches> batches;
+  batches.emplace(source, options.accumulate);
 
   const auto ended = [&] { return over(options, progress, corpus.size()); };
   const auto validate = [&] {
@@ -110,9 +120,25 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
         progress.best_score = score;
         progress.best_update = progress.updates;
       }
+      look_for_plateau(options, best, progress);
       events.on_validated(score, best, progress);
     }
+    if (progress.skipped_in_row == 0) progress.good_update = progress.updates;
     events.save(progress, true);
+  };
+  const auto roll_back = [&](const std::string& why, double rate) {
+    const Progress bad = progress;
+    progress = events.restore(bad.good_update);  // also when it is of no use: what is left behind is good
+    if (bad.rolled_back_to == bad.good_update) fail_diverged(why, bad, rate);
+    progress.seconds = bad.seconds;
+    progress.skipped = bad.skipped;
+    progress.skipped_in_row = 0;
+    progress.rate_scale = bad.rate_scale / 2;
+    progress.rolled_back_to = bad.good_update;
+    batches.reset();  // the thread behind it reads from the source
+    source.seek(progress.data);
+    batches.emplace(source, options.accumulate);
+    events.on_rolled_back(fmt::format("{} at update {}", why, thousands(bad.updates)), progress);
   };
 
   // Only when the recipe's end was moved to before what is done.
@@ -121,10 +147,12 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   while (!ended()) {
     const Stopwatch watch;
     const Progress before = progress;
-    const auto now = batches.next();
-    const UpdateResult r = learner.update(now, last_update(options));
-    if (!r.finite()) fail_diverged(fmt::format("the loss is {}", r.loss), progress.updates + 1, r.rate);
+    const auto now = batches->next();
+    const UpdateResult r = learner.update(now, {last_update(options), progress.rate_scale});
     progress.updates = learner.updates();
+    progress.steps = learner.steps();
+    progress.skipped += r.skipped() ? 1 : 0;
+    progress.skipped_in_row = r.skipped() ? progress.skipped_in_row + 1 : 0;
     progress.batches += static_cast<int64_t>(now.size());
     progress.source_tokens += r.source_tokens;
     progress.target_tokens += r.target_tokens;
@@ -132,6 +160,10 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     progress.data = now.back()->next;
     progress.seconds += watch.seconds();
     events.on_update(r, progress);
+    if (progress.skipped_in_row >= kBadInARow) {
+      roll_back(fmt::format("{} updates in a row were skipped ({})", kBadInARow, r.why_skipped()), r.rate);
+      continue;
+    }
 
     const bool stop = events.stop_asked();
     const bool save_due = crosses(options.save, before, progress, corpus.size());
@@ -139,11 +171,17 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     const bool validation_due = crosses(options.validate, before, progress, corpus.size()) || ended();
     if (!validation_due && !stop && !save_due && !(by_clock && since_save.seconds() >= 60 * options.save.count))
       continue;
-    if (!learner.weights_finite()) fail_diverged("a weight is not a number", progress.updates, r.rate);
-    if (validation_due)
+    if (!learner.weights_finite()) {
+      roll_back("a weight is not a number", r.rate);
+      continue;
+    }
+    if (validation_due) {
       validate();
-    else
-      events.save(progress, options.validate.never() && save_due && !by_clock);
+    } else {
+      const bool by_counters = save_due && !by_clock;
+      if (by_counters && progress.skipped_in_row == 0) progress.good_update = progress.updates;
+      events.save(progress, options.validate.never() && by_counters);
+    }
     since_save.restart();
     if (stop && !ended()) return Ended::asked;
   }

@@ -21,7 +21,16 @@ struct Progress {
   double best_score = -std::numeric_limits<double>::infinity();
   int64_t best_update = 0;
   int64_t validated_update = -1;  // the last one
+  int64_t steps = 0;              // updates that were not skipped
+  int64_t skipped = 0, skipped_in_row = 0;
+  double rate_scale = 1;        // of the schedule's rate: plateaus and accidents lower it
+  int64_t waited = 0;           // schedule plateau: validations since the best one, or since the rate was lowered
+  int64_t good_update = 0;      // the last checkpoint to roll back to, at a moment that counters decide; 0: none yet
+  int64_t rolled_back_to = -1;  // where that was last done
 };
+
+/// So many skipped updates in a row are a reason to roll back.
+constexpr int64_t kBadInARow = 10;
 
 /// What the loop is handed; it knows nothing of files or text.
 struct LoopEvents {
@@ -34,6 +43,11 @@ struct LoopEvents {
   /// `milestone`: at a moment that depends on counters alone, so that it may be averaged: right after a validation, or
   /// where the recipe wants none, when train.save, in counters, is due.
   std::function<void(const Progress&, bool milestone)> save;
+  /// Brings weights, optimiser and what else a checkpoint has back to update `good_update`, 0: to the beginning.
+  /// Returns what was known then.
+  std::function<Progress(int64_t good_update)> restore;
+  /// Told after that why it had to be, and how it goes on.
+  std::function<void(const std::string& why, const Progress&)> on_rolled_back;
   /// Whether someone wants the run to stop for now.
   std::function<bool()> stop_asked;
 };
@@ -54,8 +68,9 @@ BatchOptions batch_options(const TrainOptions& options);
 
 /// How a run ended that stands there; nothing when it is to go on.
 std::optional<Ended> over(const TrainOptions& options, const Progress& progress, int64_t corpus_size);
-/// Goes on from `progress` to the end of the run. ErrorKind::diverged when the loss or a weight is no number any more;
-/// such weights are never saved.
+/// Goes on from `progress` to the end of the run. Updates whose gradients are not numbers are skipped; ten in a row, or
+/// a weight that is no number, roll the run back to the last good state, and it goes on at half the rate. When there
+/// was no good state since the last time: ErrorKind::diverged. Weights that are not numbers are never saved.
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events);
 

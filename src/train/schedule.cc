@@ -8,12 +8,14 @@
 
 namespace attune {
 
-bool depends_on_end(Schedule schedule) { return schedule != Schedule::constant && schedule != Schedule::inverse_sqrt; }
+bool depends_on_end(Schedule schedule) {
+  return schedule == Schedule::cosine || schedule == Schedule::linear || schedule == Schedule::exponential;
+}
 
 double learning_rate(const TrainOptions& o, int64_t update, int64_t last) {
   const auto n = static_cast<double>(update), warmup = static_cast<double>(o.warmup);
   if (update < o.warmup) return o.learning_rate * n / warmup;
-  if (o.schedule == Schedule::constant) return o.learning_rate;
+  if (o.schedule == Schedule::constant || o.schedule == Schedule::plateau) return o.learning_rate;
   if (o.schedule == Schedule::inverse_sqrt) return o.learning_rate * std::sqrt(std::max(warmup, 1.0) / n);
   if (last <= 0)
     fail(ErrorKind::recipe,

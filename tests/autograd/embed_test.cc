@@ -32,7 +32,10 @@ CheckedOp checked(Op op, const Batch& batch, bool positions, float rate) {
   return [=, &batch](Ctx& ctx, const std::vector<Var>& in) {
     Dropout dropout = ctx.dropout(rate, 2);
     dropout.first_row = 9;
-    return op(ctx, batch.embedding(in[0], positions ? in[1] : Var()), dropout);
+    Embedding e = batch.embedding(in[0], positions ? in[1] : Var());
+    e.words = ctx.dropout(rate, 3);
+    e.words.first_row = 9;
+    return op(ctx, e, dropout);
   };
 }
 std::vector<CheckInput> inputs_of(const Batch& b, int64_t d) {
@@ -103,6 +106,29 @@ TEST(Embed, UntouchedRowsAreZeroOrKept) {
         EXPECT_EQ(grad[static_cast<size_t>(i * 4 + j)], base + (i == 2 ? 4.0f : i == 4 ? 2.0f : 0.0f));
     EXPECT_TRUE(written);
   }
+}
+
+/// Whole words go, their positions stay, and those that are left make up for them.
+TEST(Embed, WordsAreDroppedWhole) {
+  Arena arena;
+  Ctx ctx(arena);
+  ctx.training = true;
+  constexpr int64_t n = 4000, d = 5;
+  const std::vector<float> table(d, 1.0f), positions(n * d, 0.5f);
+  const std::vector<int32_t> ids(n, 0);
+  Embedding e{ctx.input(Tensor(table.data(), {1, d})), Tensor(ids.data(), {n}), 2.0f};
+  const Segments segments = Segments::single(n);
+  e.positions = ctx.input(Tensor(positions.data(), {n, d}));
+  e.where = {&segments, {}};
+  e.words = ctx.dropout(0.25f, 1);
+  const Var y = embed(ctx, e);
+  int64_t gone = 0;
+  for (int64_t r = 0; r < n; ++r) {
+    const float* row = y.value().row<float>(r);
+    gone += row[0] == 0.5f;
+    for (int64_t j = 0; j < d; ++j) ASSERT_EQ(row[j], dropped(e.words, r, 0) ? 0.5f : 0.5f + 2.0f / 0.75f);
+  }
+  EXPECT_NEAR(static_cast<double>(gone) / n, 0.25, 0.03);
 }
 
 /// A shard of a batch drops what the whole batch would drop there.

@@ -50,10 +50,16 @@ struct FolderTest : testing::Test {
         second.data()[p.offset(i) + j] = by * 1e-40f;
       }
   }
+  /// Two blocks of the parameters' layout.
+  static StoredTensors moments(const Parameters& of, float* a, float* b) {
+    StoredTensors all = tensors_of(of, a, ".first");
+    for (StoredTensor& t : tensors_of(of, b, ".second")) all.push_back(std::move(t));
+    return all;
+  }
   ModelContents contents(int64_t step = 0) {
     ModelContents c;
     c.weights = tensors_of(p);
-    c.optimizer = moments_of(p, first.data(), second.data());
+    c.optimizer = moments(p, first.data(), second.data());
     c.trainer = State();
     c.trainer->set("step", step);
     c.recipe = "task = \"translate\"\n";
@@ -84,7 +90,7 @@ TEST_F(FolderTest, ACheckpointComesBackBitByBit) {
   add_all(q);
   Aligned<float> a(q.size()), b(q.size());
   load_parameters(path + "/" + kModelName, q);
-  load_tensors(path + "/" + kOptimizerName, moments_of(q, a.data(), b.data()));
+  load_tensors(path + "/" + kOptimizerName, moments(q, a.data(), b.data()));
   const auto bytes = static_cast<size_t>(p.size()) * sizeof(float);
   EXPECT_EQ(std::memcmp(q.data(), p.data(), bytes), 0);
   EXPECT_EQ(std::memcmp(a.data(), first.data(), bytes), 0);

@@ -20,11 +20,23 @@ struct LayerNorm {
 /// What belongs to the residual connection of one sublayer.
 struct Residual {
   Residual(const Blueprint& b, const ModelOptions& o)
-      : norm(b.at("norm"), o.d_model), place(o.norm), rate(static_cast<float>(o.dropout)), site(b.site()) {}
+      : norm(b.at("norm"), o.d_model),
+        place(o.norm),
+        rate(static_cast<float>(o.dropout)),
+        skip(o.layer_dropout),
+        site(b.site()) {}
+  /// LayerDrop (Fan et al. 2020, "Reducing Transformer depth on demand with structured dropout"): whether the batch at
+  /// hand goes around the sublayer, and its norm. All shards of a batch decide alike.
+  bool skipped(const Ctx& ctx) const {
+    if (!ctx.training || skip <= 0 || ctx.arena.rehearsing()) return false;
+    return Random(mix(mix(mix(ctx.seed), ctx.step), site ^ kSkips)).uniform() < skip;
+  }
 
+  static constexpr uint64_t kSkips = uint64_t{1} << 63;  // beside the sites of dropout
   LayerNorm norm;
   NormPlace place;
   float rate;
+  double skip;
   uint64_t site;
 };
 

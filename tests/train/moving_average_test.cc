@@ -1,0 +1,45 @@
+#include "train/moving_average.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace attune {
+namespace {
+
+/// a = d a + (1 - d) w with d = min(decay, (t - 1) / (t + 8)), in double; buffers are the latest.
+TEST(MovingAverage, IsItsFormula) {
+  Parameters p;
+  p.add("matrix", {7, 5});
+  p.add_buffer("buffer", {2, 3});
+  p.allocate();
+  MovingAverage average(p, 0.8);
+  average.begin();
+  std::vector<double> exact(static_cast<size_t>(p.trained()));
+  Random random(1);
+  for (int t = 1; t <= 100; ++t) {
+    for (int64_t i = 0; i < p.size(); ++i) p.data()[i] = static_cast<float>(random.normal());
+    average.follow(t, nullptr);
+    const double d = std::min(0.8, (t - 1.0) / (t + 8.0));
+    for (size_t i = 0; i < exact.size(); ++i) exact[i] = d * exact[i] + (1 - d) * static_cast<double>(p.data()[i]);
+  }
+  for (int64_t i = 0; i < p.trained(); ++i) EXPECT_NEAR(average.data()[i], exact[static_cast<size_t>(i)], 1e-6) << i;
+  for (int64_t i = p.trained(); i < p.size(); ++i) EXPECT_EQ(average.data()[i], p.data()[i]);
+}
+
+TEST(MovingAverage, ChangesPlacesWithTheWeights) {
+  Parameters p;
+  p.add("vector", {3});
+  p.allocate();
+  p.data()[0] = 1;
+  MovingAverage average(p, 0.8);
+  average.begin();
+  EXPECT_EQ(average.data()[0], 1.0f);
+  p.data()[0] = 2;
+  average.exchange(nullptr);
+  EXPECT_EQ(p.data()[0], 1.0f);
+  EXPECT_EQ(average.data()[0], 2.0f);
+}
+
+}  // namespace
+}  // namespace attune
