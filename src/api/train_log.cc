@@ -10,12 +10,13 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "show/png.h"
 
 namespace attune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = TrainLog::Json;
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -44,6 +45,7 @@ void drop_later(const std::string& path, int64_t update) {
 TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events)
     : log_(dir + "/train.log"),
       metrics_((drop_later(dir + "/metrics.jsonl", resumed_at), dir + "/metrics.jsonl")),
+      events_(dir, resumed_at),
       on_line_(events.on_log),
       on_metrics_(events.on_metrics) {}
 
@@ -52,9 +54,14 @@ void TrainLog::say(const std::string& text) {
   if (on_line_) on_line_(text);
 }
 
-void TrainLog::record(const std::string& json) {
-  metrics_.line(json);
-  if (on_metrics_) on_metrics_(json);
+void TrainLog::record(int64_t update, const Json& json) {
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  metrics_.line(line);
+  if (on_metrics_) on_metrics_(line);
+  for (const auto& [name, value] : json.items())
+    if (value.is_number() && name != "update")
+      events_.scalar(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, update,
+                     value.get<double>());
 }
 
 void TrainLog::plan(const TrainingPlan& p) {
@@ -80,15 +87,14 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   "L.r. {:.4e}",
                   s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  record(Json{{"update", s.update},
-              {"epoch", s.epoch},
-              {"loss", s.loss},
-              {"learning_rate", s.rate},
-              {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-              {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-              {"memory_mb", s.memory >> 20},
-              {"seconds", std::round(s.seconds * 10) / 10}}
-             .dump());
+  record(s.update, Json{{"update", s.update},
+                        {"epoch", s.epoch},
+                        {"loss", s.loss},
+                        {"learning_rate", s.rate},
+                        {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+                        {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+                        {"memory_mb", s.memory >> 20},
+                        {"seconds", std::round(s.seconds * 10) / 10}});
 }
 
 void TrainLog::validation(const ValidationResult& v) {
@@ -108,7 +114,14 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  reference:   " + s.reference);
     say("  translation: " + s.translation);
   }
-  record(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  record(v.update, json);
+  std::string table;
+  for (const SampleTranslation& sample : v.samples)
+    table += fmt::format(
+        "{}| {} | {} | {} |\n", table.empty() ? "| source | reference | translation |\n|---|---|---|\n" : "",
+        markdown_cell(sample.source), markdown_cell(sample.reference), markdown_cell(sample.translation));
+  if (!table.empty()) events_.text("valid/samples", v.update, table);
+  if (!v.attention.weights.empty()) events_.image("valid/attention", v.update, show::attention_png(v.attention));
 }
 
 void TrainLog::nothing_to_do(const TrainingOutcome& o) {
@@ -126,12 +139,11 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record(Json{{"update", o.updates},
-              {"finished", true},
-              {"averaged", o.averaged},
-              {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-              {"seconds", std::round(o.seconds * 10) / 10}}
-             .dump());
+  record(o.updates, Json{{"update", o.updates},
+                         {"finished", true},
+                         {"averaged", o.averaged},
+                         {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+                         {"seconds", std::round(o.seconds * 10) / 10}});
 }
 
 }  // namespace attune

@@ -1,17 +1,21 @@
-// What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl.
+// What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl, and the
+// same for TensorBoard in events.out.tfevents.*.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "attune/trainer.h"
 #include "base/files.h"
+#include "show/event_file.h"
 
 namespace attune {
 
 class TrainLog {
  public:
-  /// Goes on with the files of `dir`. What metrics.jsonl has of updates after `resumed_at` is dropped: they come again.
+  using Json = nlohmann::ordered_json;
+  /// Goes on with the files of `dir`. What they have of updates after `resumed_at` is dropped: they come again.
   TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events);
 
   void plan(const TrainingPlan& plan);
@@ -24,8 +28,9 @@ class TrainLog {
   void say(const std::string& text);
 
  private:
-  void record(const std::string& json);
+  void record(int64_t update, const Json& json);
   AppendedFile log_, metrics_;
+  show::EventFile events_;
   std::function<void(const std::string&)> on_line_, on_metrics_;
   double last_ = -1e9;
 };
