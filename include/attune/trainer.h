@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "attune/show.h"
+
 namespace attune {
 
 struct TrainerOptions {
@@ -59,6 +61,7 @@ struct ValidationResult {
   double best_score = 0, seconds = 0;
   std::vector<std::pair<std::string, double>> scores;  // all that was measured
   std::vector<SampleTranslation> samples;
+  AttentionPicture attention;  // of the first sample, or of how the text begins; empty where there are no weights
 };
 
 struct TrainingOutcome {

@@ -8,7 +8,7 @@
 namespace attune {
 
 LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
-    : at_(choice.at), head_(std::max(choice.head, -1)) {
+    : model_(model), at_(choice.at), head_(std::max(choice.head, -1)) {
   const bool of_encoder = at_ == AttentionSite::encoder;
   layers_ = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
   layer_ = choice.layer >= 0             ? choice.layer
@@ -19,7 +19,7 @@ LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
          of_encoder ? "encoder" : "decoder", layers_ - 1);
 }
 
-AttentionLook LookedAt::operator()(const OpenedModel& m, const SentencePair& pair, Arena& arena) const {
+AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentencePair& pair, Arena& arena) const {
   AttentionLook p;
   p.at = at_;
   p.layer = layer_;
@@ -27,14 +27,14 @@ AttentionLook LookedAt::operator()(const OpenedModel& m, const SentencePair& pai
   p.head = head_;
   const std::string stack = at_ == AttentionSite::encoder ? "encoder" : "decoder";
   const std::string place = fmt::format("{}.{}.{}", stack, layer_, at_ == AttentionSite::cross ? "cross" : "self");
-  p.weights = attention_weights(*m.model, pair, place, arena);
+  p.weights = attention_weights(model_, pair, place, arena);
   if (p.weights.empty())
     fail(ErrorKind::usage,
          "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack, layer_);
   std::vector<int32_t> read{text::kBegin};  // while it says the target
   read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
-  const text::Tokenizer& target = *m.tokenizers.target;
-  p.columns = at_ == AttentionSite::decoder ? pieces_of(target, read) : pieces_of(*m.tokenizers.source, pair.source);
+  const text::Tokenizer& target = *tokenizers.target;
+  p.columns = at_ == AttentionSite::decoder ? pieces_of(target, read) : pieces_of(*tokenizers.source, pair.source);
   p.rows = at_ == AttentionSite::encoder || pair.source.empty() ? p.columns : pieces_of(target, pair.target);
   const int64_t each = std::ssize(p.rows) * std::ssize(p.columns);
   p.heads = static_cast<int>(std::ssize(p.weights) / each);
@@ -60,7 +60,7 @@ AttentionLook look_at(const std::string& model, const std::string& text, const A
   pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(m.model->longest_target() - 1)));
   pair.target.push_back(text::kEnd);
   Arena arena;
-  return at(m, pair, arena);
+  return at(m.tokenizers, pair, arena);
 }
 
 }  // namespace attune

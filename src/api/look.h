@@ -12,9 +12,10 @@ class LookedAt {
   LookedAt(const Transformer& model, const AttentionChoice& choice);
   /// `pair.target` with its end mark; without a source for a language model. ErrorKind::usage for a head there is not,
   /// and for a mechanism that has no weights.
-  AttentionLook operator()(const OpenedModel& m, const SentencePair& pair, Arena& arena) const;
+  AttentionLook operator()(const Tokenizers& tokenizers, const SentencePair& pair, Arena& arena) const;
 
  private:
+  const Transformer& model_;
   AttentionSite at_;
   int layer_, layers_, head_;
 };

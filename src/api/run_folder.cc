@@ -15,6 +15,7 @@
 #include "base/text.h"
 #include "checkpoint/manifest.h"
 #include "recipe/writer.h"
+#include "show/event_file.h"
 #include "train/schedule.h"
 
 namespace attune {
@@ -71,6 +72,7 @@ void RunFolder::clear() {
   for (const char* name :
        {"metrics.jsonl", "train.log", kNextModelName, kManifestName, kModelName, kRecipeName, kTokenizerName})
     remove_path(dir_ + "/" + name);
+  for (std::string path = show::event_file_in(dir_); !path.empty(); path = show::event_file_in(dir_)) remove_path(path);
 }
 
 void RunFolder::expect_empty() const {

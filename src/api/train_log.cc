@@ -10,12 +10,13 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "show/png.h"
 
 namespace attune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Json = TrainLog::Json;
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -42,12 +43,17 @@ void drop_later(const std::string& path, int64_t update) {
 }  // namespace
 
 TrainLog::TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events)
-    : metrics_path_(dir + "/metrics.jsonl"),
-      log_(dir + "/train.log"),
-      on_line_(events.on_log),
-      on_metrics_(events.on_metrics) {
-  drop_later(metrics_path_, resumed_at);
-  metrics_.emplace(metrics_path_);
+    : dir_(dir), log_(dir + "/train.log"), on_line_(events.on_log), on_metrics_(events.on_metrics) {
+  open_records(resumed_at);
+}
+
+void TrainLog::open_records(int64_t update) {
+  metrics_.reset();
+  events_.reset();
+  const std::string path = dir_ + "/metrics.jsonl";
+  drop_later(path, update);
+  metrics_.emplace(path);
+  events_.emplace(dir_, update);
 }
 
 void TrainLog::say(const std::string& text) {
@@ -55,9 +61,14 @@ void TrainLog::say(const std::string& text) {
   if (on_line_) on_line_(text);
 }
 
-void TrainLog::record(const std::string& json) {
-  metrics_->line(json);
-  if (on_metrics_) on_metrics_(json);
+void TrainLog::record(int64_t update, const Json& json) {
+  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  metrics_->line(line);
+  if (on_metrics_) on_metrics_(line);
+  for (const auto& [name, value] : json.items())
+    if (value.is_number() && name != "update")
+      events_->scalar(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, update,
+                     value.get<double>());
 }
 
 void TrainLog::plan(const TrainingPlan& p) {
@@ -83,29 +94,26 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   "L.r. {:.4e}",
                   s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  record(Json{{"update", s.update},
-              {"epoch", s.epoch},
-              {"loss", s.loss},
-              {"learning_rate", s.rate},
-              {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-              {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-              {"memory_mb", s.memory >> 20},
-              {"seconds", std::round(s.seconds * 10) / 10}}
-             .dump());
+  record(s.update, Json{{"update", s.update},
+                        {"epoch", s.epoch},
+                        {"loss", s.loss},
+                        {"learning_rate", s.rate},
+                        {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+                        {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+                        {"memory_mb", s.memory >> 20},
+                        {"seconds", std::round(s.seconds * 10) / 10}});
 }
 
 void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {
   say(fmt::format("update {} was skipped: {} ({} skipped so far)", thousands(s.update), why, thousands(s.skipped)));
-  record(Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}.dump());
+  record(s.update, Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}});
 }
 
 void TrainLog::rolled_back(const std::string& why, int64_t update, double rate_scale) {
   say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(update),
                   rate_scale));
-  metrics_.reset();
-  drop_later(metrics_path_, update);
-  metrics_.emplace(metrics_path_);
-  record(Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}}.dump());
+  open_records(update);
+  record(update, Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}});
 }
 
 void TrainLog::plateau(double rate_scale) {
@@ -129,7 +137,14 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  reference:   " + s.reference);
     say("  translation: " + s.translation);
   }
-  record(json.dump(-1, ' ', false, Json::error_handler_t::replace));
+  record(v.update, json);
+  std::string table;
+  for (const SampleTranslation& sample : v.samples)
+    table += fmt::format(
+        "{}| {} | {} | {} |\n", table.empty() ? "| source | reference | translation |\n|---|---|---|\n" : "",
+        markdown_cell(sample.source), markdown_cell(sample.reference), markdown_cell(sample.translation));
+  if (!table.empty()) events_->text("valid/samples", v.update, table);
+  if (!v.attention.weights.empty()) events_->image("valid/attention", v.update, show::attention_png(v.attention));
 }
 
 void TrainLog::nothing_to_do(const TrainingOutcome& o) {
@@ -147,12 +162,11 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record(Json{{"update", o.updates},
-              {"finished", true},
-              {"averaged", o.averaged},
-              {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-              {"seconds", std::round(o.seconds * 10) / 10}}
-             .dump());
+  record(o.updates, Json{{"update", o.updates},
+                         {"finished", true},
+                         {"averaged", o.averaged},
+                         {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+                         {"seconds", std::round(o.seconds * 10) / 10}});
 }
 
 }  // namespace attune

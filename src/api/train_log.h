@@ -1,18 +1,22 @@
-// What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl.
+// What a run tells while it trains: lines for people in train.log, lines of JSON in metrics.jsonl, and the
+// same for TensorBoard in events.out.tfevents.*.
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "attune/trainer.h"
 #include "base/files.h"
+#include "show/event_file.h"
 
 namespace attune {
 
 class TrainLog {
  public:
-  /// Goes on with the files of `dir`. What metrics.jsonl has of updates after `resumed_at` is dropped: they come again.
+  using Json = nlohmann::ordered_json;
+  /// Goes on with the files of `dir`. What they have of updates after `resumed_at` is dropped: they come again.
   TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events);
 
   void plan(const TrainingPlan& plan);
@@ -20,7 +24,7 @@ class TrainLog {
   void update(const TrainingStatus& status, int64_t sentences);
   /// Of an update that was skipped: `why` it was, and the parameter whose gradient is not a number.
   void skipped(const TrainingStatus& status, const std::string& why, const std::string& parameter);
-  /// What metrics.jsonl has of updates after `update` is dropped: they come again.
+  /// What metrics.jsonl and the event file have of updates after `update` is dropped: they come again.
   void rolled_back(const std::string& why, int64_t update, double rate_scale);
   /// Validations have lowered the rate to this share of the recipe's.
   void plateau(double rate_scale);
@@ -31,10 +35,13 @@ class TrainLog {
   void say(const std::string& text);
 
  private:
-  void record(const std::string& json);
-  std::string metrics_path_;
+  /// Opens metrics.jsonl and the event file, without what they have of updates after `update`.
+  void open_records(int64_t update);
+  void record(int64_t update, const Json& json);
+  std::string dir_;
   AppendedFile log_;
   std::optional<AppendedFile> metrics_;
+  std::optional<show::EventFile> events_;
   std::function<void(const std::string&)> on_line_, on_metrics_;
   double last_ = -1e9;
 };

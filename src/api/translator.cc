@@ -221,7 +221,7 @@ AttentionLook Translator::attention(const std::string& line, const AttentionChoi
     }
     pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(model.longest_target() - 1)));
     pair.target.push_back(text::kEnd);
-    look = at(body_->opened, pair, arena);
+    look = at(body_->opened.tokenizers, pair, arena);
   });
   return look;
 }

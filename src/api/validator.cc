@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <numbers>
 
+#include "api/look.h"
 #include "attune/metric.h"
 #include "base/clock.h"
+#include "base/error.h"
 #include "decode/search.h"
 
 namespace attune {
@@ -12,6 +14,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kSamples = 3;
+constexpr int64_t kMostPieces = 64;  // of a picture, on a side
 
 }  // namespace
 
@@ -49,6 +52,25 @@ void Validator::judge_translations(ValidationResult& v) {
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
 }
 
+AttentionPicture Validator::picture() const {
+  const Corpus& valid = data_.valid;
+  const auto some = [](std::span<const int32_t> ids, int64_t longest) {
+    const int64_t most = std::min(kMostPieces, longest) - 1;
+    std::vector<int32_t> all(ids.begin(), ids.begin() + std::min<int64_t>(std::ssize(ids), most));
+    all.push_back(text::kEnd);
+    return all;
+  };
+  SentencePair pair{{}, some(valid.target[0], model_.longest_target())};
+  AttentionChoice choice{.at = AttentionSite::decoder};
+  if (!valid.one_sided()) {
+    pair.source = some(valid.source[0], model_.longest_source());
+    choice.at = AttentionSite::cross;
+  }
+  Arena arena;
+  const AttentionLook look = LookedAt(model_, choice)(tokenizers_, pair, arena);
+  return {look.rows, look.columns, look.weights};
+}
+
 ValidationResult Validator::operator()(const Progress& progress, double* score) {
   const Stopwatch watch;
   ValidationResult v;
@@ -62,6 +84,11 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
     judge_translations(v);
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
+  try {
+    v.attention = picture();
+  } catch (const Error& e) {
+    if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
+  }
   const bool less = v.metric == "loss" || v.metric == "perplexity";
   v.score = v.metric == "loss" ? v.loss : less ? v.perplexity : v.scores[v.metric == "bleu" ? 0 : 1].second;
   *score = less ? -v.score : v.score;

@@ -21,6 +21,8 @@ class Validator {
   std::vector<std::string> translations();
   /// Scores and samples.
   void judge_translations(ValidationResult& v);
+  /// What the model attends to while it says the first reference, or reads how the text begins.
+  AttentionPicture picture() const;
 
   const Transformer& model_;
   const TrainingData& data_;

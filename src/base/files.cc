@@ -238,9 +238,10 @@ void FolderWriter::commit() {
   if (!old.empty()) fs::remove_all(old, ignored);
 }
 
-AppendedFile::AppendedFile(std::string path) : path_(std::move(path)) {
+AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
   file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
   if (file_ < 0) fail_io("write", path_, errno);
+  if (content == Content::bytes) return;
   char last = '\n';
   const off_t size = lseek(file_, 0, SEEK_END);
   if (size > 0 && pread(file_, &last, 1, size - 1) == 1 && last != '\n') line("");
@@ -248,8 +249,7 @@ AppendedFile::AppendedFile(std::string path) : path_(std::move(path)) {
 
 AppendedFile::~AppendedFile() { close(file_); }
 
-void AppendedFile::line(const std::string& text) {
-  const std::string whole = text + "\n";
+void AppendedFile::write(std::string_view whole) {
   for (size_t at = 0; at < whole.size();) {
     const ssize_t n = call_write(file_, whole.data() + at, whole.size() - at);
     if (n < 0 && errno == EINTR) continue;

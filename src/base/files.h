@@ -58,12 +58,14 @@ class FolderWriter {
 /// A file that only grows, line by line: a log. A line that a crash or a full disk cut short is ended by the next one.
 class AppendedFile {
  public:
-  explicit AppendedFile(std::string path);
+  enum class Content { lines, bytes };
+  explicit AppendedFile(std::string path, Content content = Content::lines);
   ~AppendedFile();
   AppendedFile(const AppendedFile&) = delete;
   AppendedFile& operator=(const AppendedFile&) = delete;
   /// Written before it returns, but not forced to the disk.
-  void line(const std::string& text);
+  void line(const std::string& text) { write(text + "\n"); }
+  void write(std::string_view bytes);
 
  private:
   std::string path_;
