@@ -166,15 +166,14 @@ TEST_F(ResumeKinds, WhatCanNotChangeOnTheWay) {
 
 TEST_F(ResumeKinds, Messages) {
   EXPECT_EQ(error_of([&] { run.train("out", {"train.optimizer=adm"}); }, ErrorKind::recipe),
-            "train.optimizer = \"adm\" is not known. Did you mean \"adam\"?");
+            "--set: train.optimizer = \"adm\" is not known. Did you mean \"adam\"?");
   EXPECT_EQ(error_of(
                 [&] {
                   run.train("out", {"train.schedule=plateau", "train.validate=0u"});
                 },
                 ErrorKind::recipe),
-            run.recipe() +
-                ": train.schedule = \"plateau\" goes by validations, and train.validate = \"0u\" has none\n"
-                "  fix: set train.validate = \"1e\"");
+            "--set: train.schedule = \"plateau\" goes by validations, and train.validate = \"0u\" has none\n"
+            "  fix: set train.validate = \"1e\"");
   EXPECT_FALSE(std::filesystem::exists(run.folder / "out"));
 }
 
