@@ -113,11 +113,12 @@ void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const st
   record(s.update, {Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
 }
 
-void TrainLog::rolled_back(const std::string& why, int64_t update, double rate_scale) {
-  say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(update),
-                  rate_scale));
-  open_records(update);
-  record(update, {Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}}});
+void TrainLog::rolled_back(const std::string& why, const Progress& p) {
+  say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(p.updates),
+                  p.rate_scale));
+  open_records(p.updates);
+  record(p.updates,
+         {Json{{"update", p.updates}, {"rolled_back", why}, {"rate_scale", p.rate_scale}, {"skipped", p.skipped}}});
 }
 
 void TrainLog::plateau(double rate_scale) {

@@ -9,6 +9,7 @@
 #include "attune/trainer.h"
 #include "base/files.h"
 #include "show/event_file.h"
+#include "train/loop.h"
 
 namespace attune {
 
@@ -22,8 +23,8 @@ class TrainLog {
   void update(const TrainingStatus& status, int64_t sentences);
   /// Of an update that was skipped: `why` it was, and the parameter whose gradient is not a number.
   void skipped(const TrainingStatus& status, const std::string& why, const std::string& parameter);
-  /// What metrics.jsonl and the event file have of updates after `update` is dropped: they come again.
-  void rolled_back(const std::string& why, int64_t update, double rate_scale);
+  /// What metrics.jsonl and the event file have of updates after the good one is dropped: they come again.
+  void rolled_back(const std::string& why, const Progress& progress);
   /// Validations have lowered the rate to this share of the recipe's.
   void plateau(double rate_scale);
   void validation(const ValidationResult& v);
