@@ -46,8 +46,9 @@ RunDescription read_run(const std::string& path) {
   RunDescription run;
   std::vector<double> speeds;
   for_objects(path, [&](const Json& json) {
-    const auto read = [&](const char* name, auto& to) {
-      if (const auto at = json.find(name); at != json.end() && at->is_number()) at->get_to(to);
+    const auto read = [&]<class T>(const char* name, T& to) {
+      const auto at = json.find(name);
+      if (at != json.end() && (std::is_integral_v<T> ? at->is_number_integer() : at->is_number())) at->get_to(to);
     };
     read("update", run.updates);
     read("epoch", run.epochs);

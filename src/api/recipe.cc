@@ -28,7 +28,8 @@ constexpr const char* kOptimizers = R"(
 
 `optimizer = "adam"` names one, `optimizer = { kind = "sgd", momentum = 0.95 }` sets its options too. `weight_decay`
 belongs to all of them and never goes through the gradients; `beta1`, `beta2` and `epsilon` are those of adam and adamw.
-In the formulas p is a weight, g its gradient and t the number of the update.
+In the formulas p is a weight, g its gradient and t the number of updates
+that were not skipped.
 )";
 
 constexpr const char* kEnd = R"(

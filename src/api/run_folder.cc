@@ -77,7 +77,14 @@ std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
     notes.push_back(fmt::format("passed over a damaged checkpoint, going on from update {}: {}",
                                 thousands(found->checkpoint.step), d));
   const std::string path = found->checkpoint.path + "/" + kRecipeName;
-  const std::vector<std::string> changes = forbidden_changes(load_recipe(path), recipe_);
+  Recipe before;
+  try {
+    before = load_recipe(path);
+  } catch (const Error& e) {  // of another version, or edited
+    fail(ErrorKind::model, "{}\n  fix: start anew with --fresh, or give --out another folder",
+         std::string_view(e.what()).substr(0, std::string_view(e.what()).find('\n')));
+  }
+  const std::vector<std::string> changes = forbidden_changes(before, recipe_);
   if (!changes.empty())
     fail(ErrorKind::recipe,
          "{} holds a run of another recipe: {}\n  fix: undo the change to go on, give --out another folder, or start "
@@ -218,17 +225,28 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   return progress;
 }
 
+namespace {
+
+bool is_whole(const std::string& checkpoint) try {
+  verify_manifest(checkpoint);
+  return true;
+} catch (const Error&) { return false; }
+
+}  // namespace
+
 Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::string& content_hash, ThreadPool* pool) {
+  // The newest one that is whole, at or before it: it may be damaged, or have gone with a folder.
+  Checkpoint from;
+  for (const Checkpoint& c : checkpoints(dir_))
+    if (c.step <= update && is_whole(c.path)) from = c;
   // What came after it belongs to a course that is given up; a stop from here on must not go on from that.
-  remove_after(dir_, update);
-  if (update == 0) {
+  remove_after(dir_, from.step);
+  if (from.step == 0) {
     milestones_.clear();
     learner.model().initialize(recipe_.train.seed);
     learner.restart();
     return {};
   }
-  const Checkpoint from{update, checkpoint_path(dir_, update)};
-  verify_manifest(from.path);
   return resume(from, learner, content_hash, pool);
 }
 
@@ -265,11 +283,16 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
 void RunFolder::rescue(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
                        const std::string& content_hash) {
   make_folder(dir_);
+  const FolderLock lock(dir_);
+  expect_empty();            // who made it anew may be another run
+  Progress kept = progress;  // the best model went with the folder
+  kept.best_update = 0;
+  kept.best_score = Progress{}.best_score;
   std::erase_if(milestones_, [&](const Milestone& m) {
     std::error_code ignored;
     return m.update != progress.updates && !fs::exists(checkpoint_path(dir_, m.update), ignored);
   });
-  save(learner, progress, tokenizers, content_hash);
+  save(learner, kept, tokenizers, content_hash);
   fail(ErrorKind::io,
        "{} was removed or moved while the run trained in it; the checkpoint of update {} is there again\n"
        "  fix: put the folder back or leave it as it is, and give the same command to go on",
@@ -290,9 +313,13 @@ std::vector<Milestone> RunFolder::to_average() const {
   return chosen;
 }
 
-int64_t RunFolder::count_to_average() const {
-  const auto n = static_cast<int64_t>(to_average().size());
-  return recipe_.train.average > 1 && n > 1 ? n : 0;
+std::vector<std::string> RunFolder::models_to_average() const {
+  std::vector<std::string> whole;
+  if (recipe_.train.average == 1) return whole;
+  for (const Milestone& m : to_average())
+    if (const std::string path = checkpoint_path(dir_, m.update); is_whole(path)) whole.push_back(path);
+  if (whole.size() == 1) whole.clear();
+  return whole;
 }
 
 bool RunFolder::is_complete(const Progress& progress) const try {
@@ -303,7 +330,7 @@ bool RunFolder::is_complete(const Progress& progress) const try {
     const auto at = file.metadata().find(name);
     return at == file.metadata().end() ? value == 0 : at->second == std::to_string(value);
   };
-  const int64_t averaged = count_to_average();
+  const int64_t averaged = std::ssize(models_to_average());
   return says("averaged", averaged) &&
          says("update", averaged || progress.best_update == 0 ? progress.updates : progress.best_update);
 } catch (const Error& e) {
@@ -313,11 +340,9 @@ bool RunFolder::is_complete(const Progress& progress) const try {
 
 int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
                                 ThreadPool* pool) {
-  if (count_to_average() == 0) return 0;
-  const std::vector<Milestone> chosen = to_average();
-  std::vector<std::string> dirs;
-  for (const Milestone& m : chosen) dirs.push_back(checkpoint_path(dir_, m.update));
-  Weights mean = average_models(dirs);
+  const std::vector<std::string> chosen = models_to_average();
+  if (chosen.empty()) return 0;
+  Weights mean = average_models(chosen);
   Parameters& parameters = learner.model().parameters();
   for (const NamedParameter& p : parameters.named()) {
     const std::vector<float>& values = mean.by_name.at(p.name).values;

@@ -66,7 +66,8 @@ class RunFolder {
   int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
 
  private:
-  int64_t count_to_average() const;  // 0: none, for one would be no mean
+  /// The folders of those of to_average that are whole; none where only one is left, which would be no mean.
+  std::vector<std::string> models_to_average() const;
   ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
   std::vector<Milestone> to_average() const;
 

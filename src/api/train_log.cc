@@ -27,17 +27,19 @@ std::string time_of_day() {
   return text;
 }
 
-/// A run that was killed has written metrics of updates that it will do again.
+/// A run that was killed has written metrics of updates that it will do again, and of an accident after this one.
 void drop_later(const std::string& path, int64_t update) {
   std::error_code ignored;
   if (!std::filesystem::exists(path, ignored)) return;
+  const std::string old = read_file(path);
   std::string kept;
-  for (const std::string& line : split(read_file(path), '\n')) {
+  for (const std::string& line : split(old, '\n')) {
     const Json j = Json::parse(line, nullptr, false);
     if (!j.is_object() || !j.contains("update") || !j["update"].is_number() || j["update"] > update) continue;
+    if (j["update"] == update && j.contains("rolled_back")) continue;
     kept += line + "\n";
   }
-  write_file(path, kept);
+  if (kept != old) write_file(path, kept);  // else whoever follows the file goes on
 }
 
 }  // namespace
@@ -65,10 +67,12 @@ struct TrainLog::Record {
   Json json;
 };
 
-void TrainLog::record(int64_t update, const Record& record) {
+void TrainLog::record(const Record& record) {
   const std::string line = record.json.dump(-1, ' ', false, Json::error_handler_t::replace);
   metrics_->line(line);
   if (on_metrics_) on_metrics_(line);
+  if (record.json.contains("rolled_back")) return;  // it stands at an update that has its numbers already
+  const int64_t update = record.json["update"];
   for (const auto& [name, value] : record.json.items())
     if (value.is_number() && name != "update")
       events_->scalar(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, update,
@@ -98,27 +102,26 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   "L.r. {:.4e}",
                   s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  record(s.update, {Json{{"update", s.update},
-                         {"epoch", s.epoch},
-                         {"loss", s.loss},
-                         {"learning_rate", s.rate},
-                         {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-                         {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-                         {"memory_mb", s.memory >> 20},
-                         {"seconds", std::round(s.seconds * 10) / 10}}});
+  record({Json{{"update", s.update},
+               {"epoch", s.epoch},
+               {"loss", s.loss},
+               {"learning_rate", s.rate},
+               {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+               {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+               {"memory_mb", s.memory >> 20},
+               {"seconds", std::round(s.seconds * 10) / 10}}});
 }
 
 void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {
   say(fmt::format("update {} was skipped: {} ({} skipped so far)", thousands(s.update), why, thousands(s.skipped)));
-  record(s.update, {Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
+  record({Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
 }
 
 void TrainLog::rolled_back(const std::string& why, const Progress& p) {
   say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(p.updates),
                   p.rate_scale));
   open_records(p.updates);
-  record(p.updates,
-         {Json{{"update", p.updates}, {"rolled_back", why}, {"rate_scale", p.rate_scale}, {"skipped", p.skipped}}});
+  record({Json{{"update", p.updates}, {"rolled_back", why}, {"rate_scale", p.rate_scale}, {"skipped", p.skipped}}});
 }
 
 void TrainLog::plateau(double rate_scale) {
@@ -142,7 +145,7 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  reference:   " + s.reference);
     say("  translation: " + s.translation);
   }
-  record(v.update, {json});
+  record({json});
   std::string table;
   for (const SampleTranslation& sample : v.samples)
     table += fmt::format(
@@ -167,11 +170,11 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record(o.updates, {Json{{"update", o.updates},
-                          {"finished", true},
-                          {"averaged", o.averaged},
-                          {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-                          {"seconds", std::round(o.seconds * 10) / 10}}});
+  record({Json{{"update", o.updates},
+               {"finished", true},
+               {"averaged", o.averaged},
+               {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+               {"seconds", std::round(o.seconds * 10) / 10}}});
 }
 
 }  // namespace attune

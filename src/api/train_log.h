@@ -38,7 +38,7 @@ class TrainLog {
   void open_records(int64_t update);
   struct Record;
   /// A line of metrics.jsonl; its numbers go to the event file too.
-  void record(int64_t update, const Record& record);
+  void record(const Record& record);
   std::string dir_;
   AppendedFile log_;
   std::optional<AppendedFile> metrics_;

@@ -51,7 +51,8 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->out = options.out.empty() ? default_out(options.recipe) : options.out;
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
-    check_files(body_->recipe.data);
+    check_files("data.train", body_->recipe.data.train);
+    check_files("data.valid", body_->recipe.data.valid);
   });
 }
 

@@ -81,6 +81,10 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   v.loss = likelihood.loss();
   v.perplexity = likelihood.perplexity();
   v.metric = recipe_.train.metric;
+  if (!std::isfinite(v.loss)) {
+    *score = NAN;
+    return v;
+  }
   if (recipe_.task == Task::translate)
     judge_translations(v);
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
@@ -92,7 +96,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   }
   const bool less = v.metric == "loss" || v.metric == "perplexity";
   v.score = v.metric == "loss" ? v.loss : less ? v.perplexity : v.scores[v.metric == "bleu" ? 0 : 1].second;
-  *score = std::isnan(v.loss) ? v.loss : less ? -v.score : v.score;
+  *score = less ? -v.score : v.score;
   v.seconds = watch.seconds();
   return v;
 }

@@ -153,8 +153,9 @@ std::string as_text(const ModelDescription& d) {
          fmt::format("{}{}, {:.2f} epochs, {} of training", thousands(run.updates),
                      run.share_done > 0 ? fmt::format(" ({:.0f} % of {})", 100 * run.share_done, run.stop) : "",
                      run.epochs, duration_text(run.seconds)));
-    line("speed", fmt::format("{} target tokens/s, {:.0f} MB", thousands(static_cast<int64_t>(run.target_tokens_per_s)),
-                              run.memory_mb));
+    line("speed",
+         fmt::format("{} target tokens/s, {:.0f} MB",
+                     thousands(static_cast<int64_t>(std::clamp(run.target_tokens_per_s, 0.0, 1e15))), run.memory_mb));
     line("loss", fmt::format("{:.4f} at a learning rate of {:.3g}", run.loss, run.learning_rate));
     line("curve", metric_curve(d));
     if (run.skipped > 0 || run.rolled_back > 0)

@@ -108,7 +108,7 @@ void add_translate(CLI::App& app, Session& session) {
                                   "  attune translate model test.en --alignment --scores --json");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
-  command->add_option("FILE", a->file, "a sentence a line; - is stdin, and the default");
+  command->add_option("FILE", a->file, "a sentence a line, plain or .gz; - is stdin, and the default");
   add_search_options(command, a->options);
   command->add_option("--n-best", a->options.n_best, "translations a line: NUMBER ||| text ||| score (default: 1)")
       ->type_name("N")

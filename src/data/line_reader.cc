@@ -24,7 +24,7 @@ void LineReader::open_next() {
   name_ = current_->name();
   line_ = 0;
   at_ = size_ = 0;
-  while (size_ < 3 && grow()) {}
+  while (size_ < 3 && !std::memchr(buffer_.data(), '\n', size_) && grow()) {}
   if (std::string_view(buffer_.data(), size_).starts_with("\xef\xbb\xbf")) at_ = 3;
 }
 

@@ -60,7 +60,8 @@ TextFile::TextFile(const std::string& path) : name_(path == "-" ? "stdin" : path
   try {
     struct stat info {};
     if (fstat(file_, &info) == 0 && S_ISDIR(info.st_mode)) fail_open(name_, EISDIR);
-    while (size_ < 4 && fill()) {}  // a pipe may give its first bytes one by one
+    // A pipe may give its first bytes one by one, and wait after a short line for an answer.
+    while (size_ < 4 && !std::memchr(input_.data(), '\n', size_) && fill()) {}
     refuse_other_formats();
     if (std::string_view(input_.data(), size_).starts_with("\x1f\x8b"sv)) gzip_ = std::make_unique<Inflater>();
   } catch (...) {

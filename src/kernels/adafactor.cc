@@ -89,7 +89,7 @@ void adafactor_squares(const AdafactorFactors& f, const AdafactorMatrix<float>& 
 
 /// What a row of gradients is multiplied by: one over the root of its part of V = R C / mean(R).
 HWY_INLINE float row_scale(const AdafactorMatrix<float>& a, float mean, int64_t r) {
-  return a.rows ? std::sqrt(mean / a.rows[r]) : 1.0f;
+  return a.rows ? std::sqrt(mean) / std::sqrt(a.rows[r]) : 1.0f;  // the quotient may be too large
 }
 
 void adafactor_apply(const AdafactorFactors& f, const AdafactorMatrix<float>& a, float mean, double rate, int64_t from,

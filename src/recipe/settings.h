@@ -151,7 +151,8 @@ struct TrainOptions {
       one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential", "plateau"}));
     v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
     v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));
-    v("plateau_factor", plateau_factor, "schedule plateau: what the rate is multiplied by", between(0, 1));
+    v("plateau_factor", plateau_factor, "schedule plateau: what the rate is multiplied by",
+      {.least = 0, .most = 1, .least_open = true, .most_open = true});
     v("plateau_patience", plateau_patience, "schedule plateau: after so many validations without a better one",
       between(1, 1e9));
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));

@@ -132,17 +132,17 @@ uint32_t masked_crc(std::string_view bytes) {
 }
 
 EventFile::EventFile(const std::string& dir, int64_t resumed_at) {
-  std::string path = event_file_in(dir), kept;
+  std::string path = event_file_in(dir), old, kept;
   if (path.empty())
     path = fmt::format("{}/{}{:010}.attune", dir, kPrefix, static_cast<int64_t>(std::time(nullptr)));
   else
-    kept = records_until(read_file(path), resumed_at);
+    kept = records_until(old = read_file(path), resumed_at);
   if (kept.empty()) {
     std::string event = event_at(0);
     put_bytes(event, 3, "brain.Event:2");  // file_version: what readers want first
     kept = record(event);
   }
-  write_file(path, kept);
+  if (kept != old) write_file(path, kept);
   file_ = std::make_unique<AppendedFile>(path, AppendedFile::Content::bytes);
 }
 

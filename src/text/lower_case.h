@@ -8,8 +8,9 @@ namespace attune::text {
 /// The small letter of a capital one; everything else stays.
 char32_t lower(char32_t code);
 
-/// A line as Python's (and so sacreBLEU's) lower() has it: a sigma that ends a word has a form of its own, and a
-/// capital I with a dot becomes two characters. What is no UTF-8 stays as it is.
+/// A line nearly as Python's (and so sacreBLEU's) lower() has it: a sigma that ends a word has a form of its own (by
+/// the characters beside it, where Python passes over accents and apostrophes), and a capital I with a dot becomes two
+/// characters. What is no UTF-8 stays as it is.
 std::string lower_case(std::string_view line);
 
 }  // namespace attune::text

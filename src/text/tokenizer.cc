@@ -34,13 +34,14 @@ std::unique_ptr<const Segmenter> make_segmenter(const Vocabulary& vocabulary) {
 }
 
 /// Text that was put together of bytes by a model, which can say anything: what is no UTF-8 becomes U+FFFD, and so do
-/// control characters, so that a line stays a line. A "▁" was a space.
+/// control characters and separators of lines, so that a line stays a line. A "▁" was a space.
 std::string text_of_bytes(std::string_view bytes) {
   std::string text;
   text.reserve(bytes.size());
   for (Character c : Characters(bytes)) {
+    const bool control = c.code < U' ' || (c.code >= 0x7F && c.code < 0xA0) || c.code == 0x2028 || c.code == 0x2029;
     std::string letter;
-    append_utf8(letter, c.code < U' ' || c.code == 0x7F ? kReplacement : c.code);
+    append_utf8(letter, control ? kReplacement : c.code);
     if (letter != kSpacePiece)
       text += letter;
     else if (!text.empty())

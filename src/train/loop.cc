@@ -118,7 +118,8 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     if (events.validate) {
       const double score = events.validate(progress);
       if (std::isnan(score)) return false;
-      const bool best = score > progress.best_score;
+      // What may yet be given up is not kept as the best.
+      const bool best = progress.skipped_in_row == 0 && score > progress.best_score;
       progress.stalled = best ? 0 : progress.stalled + 1;
       if (best) {
         progress.best_score = score;
@@ -134,12 +135,12 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   const auto roll_back = [&](const std::string& why, double rate) {
     const Progress bad = progress;
     progress = events.restore(bad.good_update);  // also when it is of no use: what is left behind is good
-    if (bad.rolled_back_to == bad.good_update) fail_diverged(why, bad, rate);
+    if (bad.rolled_back_to == progress.updates) fail_diverged(why, bad, rate);
     progress.seconds = bad.seconds;
     progress.skipped = bad.skipped;
     progress.skipped_in_row = 0;
     progress.rate_scale = bad.rate_scale / 2;
-    progress.rolled_back_to = bad.good_update;
+    progress.rolled_back_to = progress.updates;
     batches.reset();  // the thread behind it reads from the source
     source.seek(progress.data);
     batches.emplace(source, options.accumulate);

@@ -36,6 +36,21 @@ TEST_F(Faults, AFolderThatIsRemovedIsMadeAnewAndTheRunCanGoOn) {
   EXPECT_TRUE(a.at("last checkpoint model.safetensors") == b.at("last checkpoint model.safetensors"));
 }
 
+/// Another run may have taken the place of the folder: that one is left alone.
+TEST_F(Faults, AFolderThatAnotherRunMadeAnewIsItsOwn) {
+  const std::string out = run.folder / "out";
+  Trainer trainer({.recipe = run.recipe(), .out = out, .sets = {}, .fresh = false, .threads = 1});
+  TrainingEvents events;
+  events.on_update = [&](const TrainingStatus& s) {
+    if (s.update != 8) return;
+    fs::remove_all(out);
+    run.train("out", {"train.seed=2"}, 4);
+  };
+  EXPECT_TRUE(error_of([&] { trainer.run(events); }, ErrorKind::usage).starts_with("another run has just trained in "));
+  ASSERT_TRUE(latest_checkpoint(out));
+  EXPECT_EQ(latest_checkpoint(out)->checkpoint.step, 4);
+}
+
 TEST_F(Faults, AnEditedCorpusIsRefusedAndNothingIsLost) {
   run.train("out", {}, 7);
   const auto before = run.bits("out");
@@ -50,6 +65,15 @@ TEST_F(Faults, AnEditedCorpusIsRefusedAndNothingIsLost) {
   EXPECT_EQ(run.train("out").outcome.updates, 22);
   run.train("whole");
   expect_same_bits(run.bits("whole"), run.bits("out"));
+}
+
+/// A checkpoint that was to be averaged is left out when it is damaged; the run still ends with a model.
+TEST_F(Faults, ADamagedCheckpointIsNotAveraged) {
+  run.train("out", {}, 14);
+  write_file(checkpoint_path(run.folder / "out", 12) + "/model.safetensors", "damage");
+  const TrainingOutcome o = run.train("out").outcome;
+  EXPECT_EQ(o.averaged, 2) << "of 12, 18 and 22";
+  EXPECT_TRUE(run.train("out").outcome.was_over);
 }
 
 TEST_F(Faults, ACorpusThatIsGoneIsToldWithItsKey) {

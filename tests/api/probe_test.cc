@@ -45,7 +45,8 @@ TEST(Probe, NoLineTwice) {
 
 TEST(Probe, RecipesShipAsTheyAreWritten) {
   for (const ProbeDescription& d : probes())
-    EXPECT_EQ(make_probe(d.name, {.lines = 2000}).recipe, slurp(ATTUNE_SOURCE_DIR "/recipes/probes/" + d.name + "/recipe.toml"))
+    EXPECT_EQ(make_probe(d.name, {.lines = 2000}).recipe,
+              slurp(ATTUNE_SOURCE_DIR "/recipes/probes/" + d.name + "/recipe.toml"))
         << "fix: build/attune new probe:" << d.name << " --force --out recipes/probes/" << d.name;
 }
 

@@ -148,6 +148,27 @@ TEST_F(Skipped, ALaterGoodStateIsAnotherChance) {
   EXPECT_NE(again.log.find("at 0.25 of the learning rate"), std::string::npos) << again.log;
 }
 
+/// A validation between skipped updates is never the best, and one that is no number is a reason to go back.
+TEST_F(Skipped, AValidationThatIsNoNumberGoesBack) {
+  const std::string text = error_of(
+      [&] {
+        run.train("out", {"train.learning_rate=1e30", "train.validate=3u"});
+      },
+      ErrorKind::diverged);
+  EXPECT_TRUE(text.starts_with("the loss on the validation data is not a number at update 3")) << text;
+  EXPECT_FALSE(std::filesystem::exists(run.folder / "out/model.safetensors"));
+}
+
+TEST_F(Skipped, ADamagedGoodStateIsPassedOver) {
+  run.train("out", {}, 14);
+  ASSERT_EQ(state("out")["good_update"], 12);
+  write_file(checkpoint_path(run.folder / "out", 12) + "/model.safetensors", "damage");
+  inject_gradient_fault({15, 100, kParameter, 0.75});
+  const auto r = run.train("out", {"train.stop=40u"});
+  EXPECT_NE(r.log.find("back to update 6, from there on at 0.5"), std::string::npos) << r.log;
+  EXPECT_EQ(r.outcome.reason, Reason::finished);
+}
+
 /// What layers remember of a text may be no numbers either: it is forgotten with the update.
 TEST(SkippedTexts, MemoriesAreForgotten) {
   const LanguageRun run;

@@ -37,6 +37,19 @@ TEST_F(TokenizerCommand, ALineInALineOut) {
   EXPECT_EQ(run_attune({"tokenizer", "encode", folder / "t"}).out, "");  // no line in
 }
 
+/// A line is answered before the next one comes, however short.
+TEST_F(TokenizerCommand, AnswersAShortLineAtOnce) {
+  const std::string out = folder / "out";
+  const Outcome r = run_program(
+      "/bin/sh", {"-c", "(echo a; n=0; while [ ! -s " + out +
+                            " ]; do n=$((n+1)); [ $n -lt 1000 ] || { echo no answer >&2; break; }; sleep 0.01; done; "
+                            "echo a) | " ATTUNE_PROGRAM " tokenizer encode " +
+                            (folder / "t") + " > " + out});
+  EXPECT_EQ(r.err, "");
+  const std::string text = slurp(out);
+  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+}
+
 /// What comes out of encode and decode in a row.
 std::string there_and_back(const std::string& tokenizer, const std::string& file) {
   return run_program("/bin/sh", {"-c", "cat " + file + " | " ATTUNE_PROGRAM " tokenizer encode " + tokenizer +

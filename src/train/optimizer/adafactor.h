@@ -29,7 +29,7 @@ class Adafactor : public Optimizer {
       v("relative_step", relative_step, "learning_rate is a share of the root mean square of each weight matrix");
       v("decay", decay, "the moments' decay is 1 - t^-decay at update t", between(0, 1));
       v("threshold", threshold, "largest root mean square of an update, in units of the rate", above(0));
-      v("epsilon1", epsilon1, "added to squared gradients", at_least(1e-37));
+      v("epsilon1", epsilon1, "added to squared gradients", at_least(1e-30));
       v("epsilon2", epsilon2, "least root mean square that a relative step is taken of", at_least(0));
     }
   };

@@ -1,5 +1,6 @@
-// Stochastic gradient descent with momentum (Polyak 1964), or with Nesterov's as Sutskever et al. 2013 write it ("On
-// the importance of initialization and momentum in deep learning"). Weights decay apart from the gradients (Loshchilov,
+// Stochastic gradient descent with momentum (Polyak 1964), or with Nesterov's after Sutskever et al. 2013 ("On the
+// importance of initialization and momentum in deep learning"), with the rate outside the velocity, so that a change of
+// the rate acts at once. Weights decay apart from the gradients (Loshchilov,
 // Hutter 2019, algorithm 1).
 #pragma once
 #include "base/aligned.h"
