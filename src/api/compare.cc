@@ -68,8 +68,10 @@ std::string reason_of(const Error& e, const std::string& recipe) {
 
 /// What can be known without reading the data.
 void check_variant(const Recipe& recipe) {
-  for (const auto& [key, files] :
-       {std::pair{"train", &recipe.data.train}, {"valid", &recipe.data.valid}, {"test", &recipe.data.test}})
+  for (const auto& [key, files] : {std::pair{"train", &recipe.data.train},
+                                   {"valid", &recipe.data.valid},
+                                   {"test", &recipe.data.test},
+                                   {"alignment", &recipe.data.alignment}})
     for (const std::string& file : *files)
       if (!fs::exists(file)) fail(ErrorKind::io, "data.{}: there is no file {}", key, file);
   // A vocabulary of a few words is enough to learn what can't be built.

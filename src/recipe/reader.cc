@@ -234,7 +234,13 @@ void apply_setting(const std::string& assignment, const Fields& fields) {
     table.insert("value", value);
   }
   try {
-    set_item({key, table.get("value"), {}}, fields);
+    std::vector<Item> items;
+    const auto* section = table.get("value")->as_table();
+    if (section && !exact_field(fields, key) && is_section(fields, key))
+      collect(*section, key + ".", fields, items);  // the keys of a section, as a recipe can have them in one line
+    else
+      items.push_back({key, table.get("value"), {}});
+    for (const Item& item : items) set_item(item, fields);
   } catch (const Error& e) { throw Error(ErrorKind::recipe, place + ": " + e.what()); }
 }
 

@@ -71,6 +71,24 @@ void check_data(const Recipe& r, const Checker& c) {
            "data.languages has {} names, translate has 2 sides", r.data.languages.size());
 }
 
+void check_guide(const Recipe& r, const Checker& c) {
+  const GuideSettings& g = r.train.guide;
+  c.demand(r.data.alignment.empty() || r.task == Task::translate,
+           "data.alignment: only translations have words that go together\n  fix: leave data.alignment out");
+  c.demand(g.weight == 0 || r.model.shape == ModelShape::encoder_decoder,
+           "train.guide.weight = {}: there is no attention from decoder to encoder to guide\n"
+           "  fix: leave train.guide out",
+           g.weight);
+  c.demand(g.weight == 0 || g.kind != GuideKind::alignment || !r.data.alignment.empty(),
+           "train.guide.kind = \"alignment\", but nothing says which words go together\n"
+           "  fix: name files of word alignments: data.alignment = [\"train.align\"]");
+  c.demand(g.weight == 0 || g.layer < r.model.decoder_layers,
+           "train.guide.layer = {}, but the decoder has layers 0 to {}", g.layer, r.model.decoder_layers - 1);
+  const int64_t heads = r.model.cross_heads ? r.model.cross_heads : r.model.heads;
+  c.demand(g.weight == 0 || g.head < heads,
+           "train.guide.head = {}, but there are heads 0 to {} from decoder to encoder", g.head, heads - 1);
+}
+
 void check_tokenizer(const text::TokenizerOptions& t, const Checker& c) {
   c.demand(!t.byte_fallback || t.can_fall_back(),
            "tokenizer.byte_fallback = true, but tokenizer.kind = \"{}\" has none\n"
@@ -104,6 +122,7 @@ void check_recipe(const Recipe& recipe, const std::string& place) {
   check_language(recipe, c);
   check_tokenizer(recipe.tokenizer, c);
   check_train(recipe.train, c);
+  check_guide(recipe, c);
 }
 
 Recipe defaults_of(Task task) {
@@ -142,7 +161,7 @@ Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets
 namespace {
 
 void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
-  for (auto* files : {&data.train, &data.valid, &data.test})
+  for (auto* files : {&data.train, &data.valid, &data.test, &data.alignment})
     for (std::string& f : *files)
       if (f != "-") f = std::filesystem::absolute(folder / f).lexically_normal().string();
 }

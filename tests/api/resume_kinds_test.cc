@@ -37,21 +37,19 @@ struct Kinds : testing::TestWithParam<const char*> {
 
 TEST_P(Kinds, SameBitsAfterStopsAndOnAnyThreads) { expect_same_and_new(run, {GetParam()}); }
 
-INSTANTIATE_TEST_SUITE_P(All, Kinds,
-                         testing::Values("train.optimizer={kind = \"adamw\", vectors = true}",
-                                         "train.optimizer=adafactor",
-                                         "train.optimizer={kind = \"adafactor\", relative_step = false}",
-                                         "train.optimizer=sgd", "train.optimizer={kind = \"sgd\", nesterov = true}",
-                                         "train.schedule=constant", "train.schedule=cosine", "train.schedule=linear",
-                                         "train.schedule=exponential", "model.attention_dropout=0.2",
-                                         "model.activation_dropout=0.2", "model.word_dropout=0.2",
-                                         "model.layer_dropout=0.3", "train.ema=0.9"),
-                         [](const auto& info) {
-                           std::string name;
-                           for (const char c : std::string(info.param))
-                             name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
-                           return name;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    All, Kinds,
+    testing::Values("train.optimizer={kind = \"adamw\", vectors = true}", "train.optimizer=adafactor",
+                    "train.optimizer={kind = \"adafactor\", relative_step = false}", "train.optimizer=sgd",
+                    "train.optimizer={kind = \"sgd\", nesterov = true}", "train.schedule=constant",
+                    "train.schedule=cosine", "train.schedule=linear", "train.schedule=exponential",
+                    "model.attention_dropout=0.2", "model.activation_dropout=0.2", "model.word_dropout=0.2",
+                    "model.layer_dropout=0.3", "train.ema=0.9", "train.target_noise=0.1", "train.sampling.share=0.5"),
+    [](const auto& info) {
+      std::string name;
+      for (const char c : std::string(info.param)) name += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+      return name;
+    });
 
 struct ResumeKinds : testing::Test {
   SmallRun run;
@@ -182,6 +180,16 @@ TEST(ResumeTexts, SameBitsWithAMemoryAndEverything) {
   const LanguageRun run;
   expect_same(run, {"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl",
                     "model.layer_dropout=0.3", "model.word_dropout=0.1", "train.ema=0.9", "train.optimizer=adafactor"});
+}
+
+TEST(ResumeTexts, SameBitsWhereTheDecoderReadsSomethingElse) {
+  const LanguageRun run;
+  const Sets memory{"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl"};
+  run.train("plain", memory);
+  Sets sets = memory;
+  sets.insert(sets.end(), {"train.target_noise=0.1", "train.sampling={share = 0.4, from = 3, over = 8}"});
+  const auto bits = expect_same(run, sets);
+  EXPECT_TRUE(bits.at("model.safetensors") != run.bits("plain").at("model.safetensors"));
 }
 
 }  // namespace

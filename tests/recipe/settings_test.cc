@@ -52,6 +52,12 @@ TEST(Recipe, WhatDoesNotGoTogetherIsRefused) {
     const char *setting, *says;
   } cases[] = {
       {"data.train=[]", "data.train names no files to learn from"},
+      {"train.guide={weight = 1, layer = 4}", "train.guide.layer = 4, but the decoder has layers 0 to 3"},
+      {"train.guide={weight = 1, head = 4}",
+       "train.guide.head = 4, but there are heads 0 to 3 from decoder to encoder"},
+      {"train.guide={weight = 1, kind = \"alignment\"}",
+       "train.guide.kind = \"alignment\", but nothing says which words go together\n"
+       "  fix: name files of word alignments: data.alignment = [\"train.align\"]"},
       {"data.train=[\"a\"]", "data.train has 1 files, translate needs a source and a target for each"},
       {"data.languages=[\"en\"]", "data.languages has 1 names, translate has 2 sides"},
       {"model.encoder_layers=0", "model.encoder_layers = 0, but the shape has an encoder"},
