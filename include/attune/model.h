@@ -18,6 +18,20 @@ struct ModelScore {
   std::vector<std::pair<std::string, double>> values;  // {"bleu", 38.2}, {"valid_loss", 1.7}
 };
 
+/// How a run goes or went, as its metrics.jsonl tells.
+struct RunDescription {
+  enum class State { training, stopped, finished };
+  State state = State::stopped;
+  std::string stop;  // the end, as the recipe has it: "8000u"
+  int64_t updates = 0;
+  double epochs = 0, seconds = 0;
+  double share_done = 0;  // 0 to 1; 0 where the end is not in updates, epochs or minutes
+  double loss = 0, learning_rate = 0, target_tokens_per_s = 0, memory_mb = 0;  // tokens: the median; memory: the most
+  int64_t skipped = 0, rolled_back = 0;
+  std::string trouble;                // why it was rolled back last
+  std::vector<std::string> settings;  // of the recipe, where it is not the default: "model.d_model = 256"
+};
+
 struct ModelDescription {
   std::string folder;
   std::string task, source_language, target_language;
@@ -39,12 +53,15 @@ struct ModelDescription {
   std::vector<ModelScore> scores;    // all validations, oldest first
   int64_t best = -1;                 // which of scores is the best by `metric`; -1: none tells
 
+  bool is_run = false;  // there is a metrics.jsonl
+  RunDescription run;
+
   bool verified = false;  // every file is what the manifest says
   std::string trouble;    // when it is not: which file, and what to do
 };
 
 /// Describes a model folder; damage is described too (`trouble`) as far as files can be read. Reads every byte, to
-/// verify. ErrorKind::model when there is no model in the folder at all.
+/// verify. A run that has no model yet is described by its last checkpoint. ErrorKind::model when there is none either.
 ModelDescription describe_model(const std::string& folder);
 
 struct AverageOptions {

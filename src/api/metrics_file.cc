@@ -42,6 +42,37 @@ std::vector<ModelScore> read_scores(const std::string& path) {
   return scores;
 }
 
+RunDescription read_run(const std::string& path) {
+  RunDescription run;
+  std::vector<double> speeds;
+  for_objects(path, [&](const Json& json) {
+    const auto read = [&](const char* name, auto& to) {
+      if (const auto at = json.find(name); at != json.end() && at->is_number()) at->get_to(to);
+    };
+    read("update", run.updates);
+    read("epoch", run.epochs);
+    read("seconds", run.seconds);
+    read("loss", run.loss);
+    read("learning_rate", run.learning_rate);
+    read("skipped", run.skipped);
+    double speed = 0, memory = 0;
+    read("target_tokens_per_s", speed);
+    read("memory_mb", memory);
+    if (speed > 0) speeds.push_back(speed);
+    run.memory_mb = std::max(run.memory_mb, memory);
+    if (const auto why = json.find("rolled_back"); why != json.end() && why->is_string()) {
+      ++run.rolled_back;
+      run.trouble = why->get<std::string>();
+    }
+    run.state = json.contains("finished") ? RunDescription::State::finished : RunDescription::State::stopped;
+  });
+  if (speeds.empty()) return run;
+  const auto middle = speeds.begin() + std::ssize(speeds) / 2;
+  std::nth_element(speeds.begin(), middle, speeds.end());
+  run.target_tokens_per_s = *middle;
+  return run;
+}
+
 std::vector<UpdateLine> read_update_lines(const std::string& path) {
   std::vector<UpdateLine> lines;
   for_objects(path, [&](const Json& json) {

@@ -18,6 +18,8 @@ struct UpdateLine {
   double target_tokens_per_s = 0, memory_mb = 0;
 };
 std::vector<UpdateLine> read_update_lines(const std::string& path);
+/// How the run went so far, but for what the recipe tells.
+RunDescription read_run(const std::string& path);
 /// The index of the best by a metric as recipes name it ("bleu", "loss"); -1 when none tells it.
 int64_t best_score(const std::vector<ModelScore>& scores, const std::string& metric);
 

@@ -5,6 +5,7 @@
 #include <set>
 
 #include "api/metrics_file.h"
+#include "api/run_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -13,6 +14,7 @@
 #include "data/data_files.h"
 #include "recipe/reader.h"
 #include "recipe/settings.h"
+#include "recipe/writer.h"
 #include "text/vocabulary.h"
 
 namespace attune {
@@ -100,11 +102,34 @@ void check_folder(const std::string& folder) {
   std::error_code ignored;
   if (!fs::is_directory(folder, ignored))
     fail(ErrorKind::model, "{} is not a folder\n  fix: name a folder that attune train wrote", folder);
-  if (fs::exists(folder + "/" + kManifestName, ignored) || fs::exists(folder + "/.next-model", ignored)) return;
+}
+
+/// Where the model is: in a run that has none yet, the last checkpoint.
+std::string model_in(const std::string& folder) {
+  std::error_code ignored;
+  if (fs::exists(folder + "/" + kManifestName, ignored) || fs::exists(folder + "/.next-model", ignored)) return folder;
   const std::vector<Checkpoint> found = checkpoints(folder);
-  if (!found.empty())
-    fail(ErrorKind::model, "{} has no model yet, but {} checkpoint{}\n  fix: name one of them: {}", folder,
-         found.size(), found.size() == 1 ? "" : "s", found.back().path);
+  return found.empty() ? folder : found.back().path;
+}
+
+void describe_run(ModelDescription& d, const std::string& folder) {
+  const std::string metrics = folder + "/metrics.jsonl";
+  if (!fs::exists(metrics)) return;
+  d.is_run = true;
+  d.scores = read_scores(metrics);
+  RunDescription& r = d.run = read_run(metrics);
+  const std::string path = d.folder + "/" + kRecipeName;
+  const Recipe recipe = read_recipe(read_recipe_text(path), path);
+  for (const Difference& c : differences(to_values(defaults_of(recipe.task)), to_values(recipe)))
+    if (!c.key.starts_with("data.") && c.key != "task") r.settings.push_back(c.key + " = " + c.now);
+  const Period& stop = recipe.train.stop;
+  r.stop = stop.text();
+  const double done = stop.unit == Period::Unit::updates   ? static_cast<double>(r.updates)
+                      : stop.unit == Period::Unit::epochs  ? r.epochs
+                      : stop.unit == Period::Unit::minutes ? r.seconds / 60
+                                                           : 0;
+  if (!stop.never()) r.share_done = std::min(done / stop.count, 1.0);
+  if (FolderLock::is_held(folder)) r.state = RunDescription::State::training;
 }
 
 }  // namespace
@@ -112,18 +137,18 @@ void check_folder(const std::string& folder) {
 ModelDescription describe_model(const std::string& folder) {
   check_folder(folder);
   ModelDescription d;
-  d.folder = folder;
+  d.folder = model_in(folder);
   attempt(d, [&] {
-    open_model(folder);
+    open_model(d.folder);
     d.verified = true;
   });
-  if (std::error_code ignored; !fs::exists(folder + "/" + kManifestName, ignored))
+  if (std::error_code ignored; !fs::exists(d.folder + "/" + kManifestName, ignored))
     throw Error(ErrorKind::model, d.trouble);
   attempt(d, [&] { read_files(d); });
   attempt(d, [&] { describe_recipe(d); });
   attempt(d, [&] { read_weights(d); });
   attempt(d, [&] { read_progress(d); });
-  attempt(d, [&] { d.scores = read_scores(folder + "/metrics.jsonl"); });
+  attempt(d, [&] { describe_run(d, folder); });
   d.best = best_score(d.scores, d.metric);
   if (d.step < 0 && !d.checkpoints.empty()) d.step = d.checkpoints.back();
   return d;

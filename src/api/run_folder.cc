@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
 #include <set>
+#include <thread>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -22,20 +25,39 @@ namespace attune {
 
 namespace fs = std::filesystem;
 
-FolderLock::FolderLock(const std::string& dir) {
-  const std::string path = dir + "/.lock";
-  file_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+FolderLock::FolderLock(const std::string& dir) : path_(dir + "/.lock") {
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
   if (file_ < 0)
     fail(ErrorKind::io, "cannot write to {}: {}\n  fix: check the permissions, or give another folder by --out", dir,
          std::strerror(errno));
-  if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+  // Whoever only asks whether it is held holds it for a moment.
+  for (int i = 0; i < 5; ++i) {
+    if (::flock(file_, LOCK_EX | LOCK_NB) == 0) return;
+    if (errno != EWOULDBLOCK) break;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
   const int error = errno;
   ::close(file_);
-  if (error != EWOULDBLOCK) fail(ErrorKind::io, "cannot lock {}: {}", path, std::strerror(error));
+  if (error != EWOULDBLOCK) fail(ErrorKind::io, "cannot lock {}: {}", path_, std::strerror(error));
   fail(ErrorKind::usage, "another run is training in {}\n  fix: wait for it, or give this one a folder by --out", dir);
 }
 
 FolderLock::~FolderLock() { ::close(file_); }
+
+bool FolderLock::is_there() const {
+  struct stat mine {
+  }, there{};
+  return ::fstat(file_, &mine) == 0 && ::stat(path_.c_str(), &there) == 0 && mine.st_ino == there.st_ino &&
+         mine.st_dev == there.st_dev;
+}
+
+bool FolderLock::is_held(const std::string& dir) {
+  const int file = ::open((dir + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return false;
+  const bool held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
+  ::close(file);
+  return held;
+}
 
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
   std::set<std::string> free{"data.train",     "data.valid",   "data.test",     "data.languages",
@@ -239,6 +261,20 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
   for (const Milestone& m : milestones_) spared.insert(m.update);
   spared.insert({progress.updates, progress.good_update});
   prune(dir_, 2, spared);  // were the newest damaged, the one before could be gone on from
+}
+
+void RunFolder::rescue(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                       const std::string& content_hash) {
+  make_folder(dir_);
+  std::erase_if(milestones_, [&](const Milestone& m) {
+    std::error_code ignored;
+    return m.update != progress.updates && !fs::exists(checkpoint_path(dir_, m.update), ignored);
+  });
+  save(learner, progress, tokenizers, content_hash);
+  fail(ErrorKind::io,
+       "{} was removed or moved while the run trained in it; the checkpoint of update {} is there again\n"
+       "  fix: put the folder back or leave it as it is, and give the same command to go on",
+       dir_, thousands(progress.updates));
 }
 
 void RunFolder::save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) {

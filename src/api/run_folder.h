@@ -24,8 +24,13 @@ class FolderLock {
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;
   FolderLock& operator=(const FolderLock&) = delete;
+  /// Whether a run holds it now.
+  static bool is_held(const std::string& dir);
+  /// Whether the folder is still the one that was locked, and not removed, moved or made anew.
+  bool is_there() const;
 
  private:
+  std::string path_;
   int file_ = -1;
 };
 
@@ -48,6 +53,10 @@ class RunFolder {
 
   /// A checkpoint, and old ones removed.
   void save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, const std::string& content_hash);
+  /// For when the folder is not there any more: makes it and a checkpoint in it, and throws ErrorKind::io, for log and
+  /// lock went with it.
+  [[noreturn]] void rescue(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                           const std::string& content_hash);
   void add_milestone(int64_t update, double score) { milestones_.push_back({update, score}); }
   /// The model so far is the best: it becomes the folder's own.
   void save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers);

@@ -3,19 +3,18 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
 #include "attune/trainer.h"
 #include "base/files.h"
 #include "show/event_file.h"
+#include "train/loop.h"
 
 namespace attune {
 
 class TrainLog {
  public:
-  using Json = nlohmann::ordered_json;
   /// Goes on with the files of `dir`. What they have of updates after `resumed_at` is dropped: they come again.
   TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events);
 
@@ -24,8 +23,8 @@ class TrainLog {
   void update(const TrainingStatus& status, int64_t sentences);
   /// Of an update that was skipped: `why` it was, and the parameter whose gradient is not a number.
   void skipped(const TrainingStatus& status, const std::string& why, const std::string& parameter);
-  /// What metrics.jsonl and the event file have of updates after `update` is dropped: they come again.
-  void rolled_back(const std::string& why, int64_t update, double rate_scale);
+  /// What metrics.jsonl and the event file have of updates after the good one is dropped: they come again.
+  void rolled_back(const std::string& why, const Progress& progress);
   /// Validations have lowered the rate to this share of the recipe's.
   void plateau(double rate_scale);
   void validation(const ValidationResult& v);
@@ -37,7 +36,9 @@ class TrainLog {
  private:
   /// Opens metrics.jsonl and the event file, without what they have of updates after `update`.
   void open_records(int64_t update);
-  void record(int64_t update, const Json& json);
+  struct Record;
+  /// A line of metrics.jsonl; its numbers go to the event file too.
+  void record(int64_t update, const Record& record);
   std::string dir_;
   AppendedFile log_;
   std::optional<AppendedFile> metrics_;

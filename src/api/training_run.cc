@@ -184,11 +184,12 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
     if (events_.on_validation) events_.on_validation(last_validation_);
     if (p.rate_scale != rate_scale_) log.plateau(p.rate_scale);
     rate_scale_ = p.rate_scale;
-    if (best) place_.folder.save_best(learner_, p, tokenizers_);
+    if (best && place_.lock->is_there()) place_.folder.save_best(learner_, p, tokenizers_);
   };
   loop.save = [&](const Progress& p, bool milestone) {
     phase("saving");
     if (milestone) place_.folder.add_milestone(p.updates, last_score_);
+    if (!place_.lock->is_there()) place_.folder.rescue(learner_, p, tokenizers_, data_.content_hash);
     place_.folder.save(learner_, p, tokenizers_, data_.content_hash);
   };
   loop.restore = [&](int64_t good_update) {
@@ -197,7 +198,7 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
   };
   loop.on_rolled_back = [&](const std::string& why, const Progress& p) {
     rate_scale_ = p.rate_scale;
-    log.rolled_back(why, p.updates, p.rate_scale);
+    log.rolled_back(why, p);
   };
   loop.stop_asked = [&] { return stop.load(); };
   return loop;

@@ -2,6 +2,8 @@
 
 #include <fmt/core.h>
 
+#include <algorithm>
+
 #include "attune/error.h"
 #include "attune/model.h"
 #include "attune/text.h"
@@ -15,6 +17,37 @@ Record scores_of(const ModelScore& s) {
   Record r{{"step", s.step}};
   for (const auto& [name, value] : s.values) r.emplace_back(name, value);
   return r;
+}
+
+const char* state_text(RunDescription::State s) {
+  return s == RunDescription::State::training  ? "training"
+         : s == RunDescription::State::stopped ? "stopped"
+                                               : "finished";
+}
+
+/// A curve of eight heights; of more values than fit, every n-th and the last.
+std::string curve_text(const std::vector<double>& values) {
+  constexpr const char* kHeights[] = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+  constexpr size_t kWidth = 40;
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  std::string out;
+  const size_t shown = std::min(values.size(), kWidth);
+  for (size_t i = 0; i < shown; ++i) {
+    const double v = values[shown == 1 ? 0 : i * (values.size() - 1) / (shown - 1)];
+    out += kHeights[*high > *low ? static_cast<size_t>((v - *low) / (*high - *low) * 7.999) : 0];
+  }
+  return out;
+}
+
+/// How the metric of the recipe went.
+std::string metric_curve(const ModelDescription& d) {
+  std::vector<double> values;
+  for (const ModelScore& s : d.scores)
+    for (const auto& [name, value] : s.values)
+      if (name == d.metric || name == "valid_" + d.metric) values.push_back(value);
+  if (values.size() < 2) return "";
+  return fmt::format("{} from {:.4g} to {:.4g}, {} validations: {}", d.metric, values.front(), values.back(),
+                     values.size(), curve_text(values));
 }
 
 std::string as_json(const ModelDescription& d) {
@@ -52,6 +85,23 @@ std::string as_json(const ModelDescription& d) {
            {"checkpoints", checkpoints},
            {"metric", d.metric},
            {"validations", static_cast<int64_t>(d.scores.size())}};
+  if (d.is_run) {
+    const RunDescription& run = d.run;
+    r.emplace_back("run", Record{{"state", state_text(run.state)},
+                                 {"updates", run.updates},
+                                 {"stop", run.stop},
+                                 {"share_done", rounded(run.share_done, 4)},
+                                 {"epochs", rounded(run.epochs, 4)},
+                                 {"seconds", run.seconds},
+                                 {"loss", run.loss},
+                                 {"learning_rate", run.learning_rate},
+                                 {"target_tokens_per_s", run.target_tokens_per_s},
+                                 {"memory_mb", run.memory_mb},
+                                 {"skipped", run.skipped},
+                                 {"rolled_back", run.rolled_back},
+                                 {"trouble", run.trouble},
+                                 {"settings", run.settings}});
+  }
   if (d.step >= 0) r.emplace_back("step", d.step);
   if (!d.scores.empty()) r.emplace_back("last", scores_of(d.scores.back()));
   if (d.best >= 0) r.emplace_back("best", scores_of(d.scores[static_cast<size_t>(d.best)]));
@@ -94,6 +144,25 @@ std::string as_text(const ModelDescription& d) {
     line("parameters", fmt::format("{} in {} tensors ({})", thousands(d.parameters), d.tensors, d.stored_as));
   if (d.step >= 0) line("step", thousands(d.step));
   for (const auto& [key, value] : d.metadata) line(key.c_str(), value);
+  if (d.is_run) {
+    const RunDescription& run = d.run;
+    line("run", run.state == RunDescription::State::training   ? "training now"
+                : run.state == RunDescription::State::finished ? "finished"
+                                                               : "stopped; attune train goes on with it");
+    line("updates",
+         fmt::format("{}{}, {:.2f} epochs, {} of training", thousands(run.updates),
+                     run.share_done > 0 ? fmt::format(" ({:.0f} % of {})", 100 * run.share_done, run.stop) : "",
+                     run.epochs, duration_text(run.seconds)));
+    line("speed", fmt::format("{} target tokens/s, {:.0f} MB", thousands(static_cast<int64_t>(run.target_tokens_per_s)),
+                              run.memory_mb));
+    line("loss", fmt::format("{:.4f} at a learning rate of {:.3g}", run.loss, run.learning_rate));
+    line("curve", metric_curve(d));
+    if (run.skipped > 0 || run.rolled_back > 0)
+      line("trouble",
+           fmt::format("{} update{} skipped, {} times rolled back{}", thousands(run.skipped),
+                       run.skipped == 1 ? "" : "s", run.rolled_back, run.trouble.empty() ? "" : ": " + run.trouble));
+    for (size_t i = 0; i < run.settings.size(); ++i) line(i == 0 ? "settings" : "", run.settings[i]);
+  }
   if (d.best >= 0) line("best", score_text(d.scores[static_cast<size_t>(d.best)]));
   if (!d.scores.empty()) line("last", score_text(d.scores.back()));
   if (!d.checkpoints.empty())
