@@ -16,7 +16,7 @@ _attune() {
     case "$at" in
     "") words="demo new train compare translate look average tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
-    " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --scores $common" ;;
+    " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --align-to --scores $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;
     " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
     " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;
@@ -31,7 +31,7 @@ _attune() {
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;
     " tokenizer "*) words="--ids $common" ;;
-    " metric") words="bleu exact $common" ;;
+    " metric") words="bleu exact aer $common" ;;
     " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;
     " bench") words="train gemm attention $common" ;;
     " bench train"*) words="--set --updates --warm $common" ;;

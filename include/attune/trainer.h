@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,7 +40,8 @@ struct TrainingPlan {
 struct TrainingStatus {
   int64_t update = 0, last_update = 0;  // last_update 0: not known
   double share_done = 0, epoch = 0;
-  double loss = 0;  // per target token, a mean over the last updates
+  double loss = 0;                   // per target token, a mean over the last updates
+  std::optional<double> guide_loss;  // of train.guide, per row that is guided, its weight not counted
   double rate = 0;
   double target_tokens_per_s = 0, share_of_peak = 0;
   double seconds = 0, seconds_left = 0;

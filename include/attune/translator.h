@@ -22,13 +22,17 @@ struct TranslateOptions {
   bool alignment = false;       // which word came from which
 };
 
+/// Which words go together: (word of the line, word of its translation), counted from 0, words being what stands
+/// between white space.
+using WordPairs = std::vector<std::pair<int, int>>;
+
 struct Translation {
   std::string text;
   double score = 0;                 // log-probability over the length penalty; 0 for an empty line
   std::vector<std::string> tokens;  // the pieces of the text
-  /// With TranslateOptions::alignment: (word of the line, word of the text), counted from 0, words being what stands
-  /// between white space. For each piece of the text, the piece of the line it attended to most.
-  std::vector<std::pair<int, int>> alignment;
+  /// With TranslateOptions::alignment: for each piece of the text, the piece of the line it attended to most. What was
+  /// guided in training (train.guide) tells it, else the mean of the heads of the decoder's last layer but one.
+  WordPairs alignment;
   bool cropped = false;             // the line was longer than the model can read: its end was left out
   bool cut_off = false;             // the text reached its greatest length before its end
   std::vector<Translation> others;  // with n_best > 1: the second best, the third ...
@@ -47,6 +51,10 @@ class Translator {
   /// depend on the other lines or the threads.
   std::vector<Translation> translate(const std::vector<std::string>& lines, const TranslateOptions& options = {}) const;
   Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
+
+  /// The same for translations that are there already, one for each line: the model is made to say them.
+  std::vector<WordPairs> align(const std::vector<std::string>& lines,
+                               const std::vector<std::string>& translations) const;
 
   /// What a translation of the line attends to.
   AttentionLook attention(const std::string& line, const AttentionChoice& choice = {}) const;

@@ -12,7 +12,7 @@ LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
   const bool of_encoder = at_ == AttentionSite::encoder;
   layers_ = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
   layer_ = choice.layer >= 0             ? choice.layer
-           : at_ == AttentionSite::cross ? static_cast<int>(alignment_layer(model))
+           : at_ == AttentionSite::cross ? static_cast<int>(model.alignment_layer())
                                          : layers_ - 1;
   if (layer_ >= layers_)
     fail(ErrorKind::usage, "there is no layer {}: the {} has layers 0 to {}", layer_,

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/line_reader.h"
+#include "measure/alignment_error.h"
 #include "measure/bleu.h"
 #include "measure/exact_match.h"
 
@@ -41,11 +42,28 @@ MetricResult measure_exact(const Lines& hypotheses, const std::vector<Lines>& re
           {{"right", static_cast<double>(e.right)}, {"lines", static_cast<double>(e.lines)}}};
 }
 
+MetricResult measure_aer(const Lines& hypotheses, const std::vector<Lines>& references, const MetricOptions& given) {
+  for (const auto& [option, is_there] : {std::pair{"tokenize", !given.tokenize.empty()},
+                                         {"smooth", !given.smooth.empty()},
+                                         {"lowercase", given.lowercase}})
+    if (is_there)
+      fail(ErrorKind::usage, "aer compares links of words: it has no {}\n  fix: leave --{} out", option, option);
+  if (references.size() > 1)
+    fail(ErrorKind::usage, "aer has one reference\n  fix: mark links that are merely possible in it: 1p2");
+  const AlignmentError e = alignment_error(hypotheses, references[0]);
+  return {"aer",
+          e.score,
+          e.signature,
+          fmt::format("alignment error rate = {:.2f} % (precision {:.2f} %, recall {:.2f} %, {} links)", e.score,
+                      e.precision, e.recall, thousands(e.links)),
+          {{"precision", e.precision}, {"recall", e.recall}, {"links", static_cast<double>(e.links)}}};
+}
+
 struct Metric {
   const char* name;
   MetricResult (*measure)(const Lines&, const std::vector<Lines>&, const MetricOptions&);
 };
-constexpr Metric kMetrics[] = {{"bleu", measure_bleu}, {"exact", measure_exact}};
+constexpr Metric kMetrics[] = {{"bleu", measure_bleu}, {"exact", measure_exact}, {"aer", measure_aer}};
 
 const Metric& find_metric(const std::string& name) {
   for (const Metric& m : kMetrics)

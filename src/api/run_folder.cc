@@ -60,8 +60,9 @@ bool FolderLock::is_held(const std::string& dir) {
 }
 
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
-  std::set<std::string> free{"data.train", "data.valid",    "data.test",        "data.languages", "train.save",
-                             "train.keep", "train.average", "train.average_of", "train.patience", "train.memory"};
+  std::set<std::string> free{"data.train",     "data.valid",   "data.test",     "data.languages",
+                             "train.save",     "train.keep",   "train.average", "train.average_of",
+                             "train.patience", "train.memory", "data.alignment"};
   if (!depends_on_end(now.train.schedule)) free.insert("train.stop");
   std::vector<std::string> changes;
   for (const Difference& d : differences(to_values(before), to_values(now)))

@@ -98,18 +98,19 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
   if (s.update % 100 != 0 && now - last_ < 30) return;
   last_ = now;
   say(
-      fmt::format("Ep. {:.2f} : Up. {} : Sen. {} : Cost {:.4f} : Time {:.0f}s : {} tokens/s : {:.0f} % of peak : "
+      fmt::format("Ep. {:.2f} : Up. {} : Sen. {} : Cost {:.4f}{} : Time {:.0f}s : {} tokens/s : {:.0f} % of peak : "
                   "L.r. {:.4e}",
-                  s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
+                  s.epoch, s.update, thousands(sentences), s.loss,
+                  s.guide_loss ? fmt::format(" : Guide {:.4f}", *s.guide_loss) : "", s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  record({Json{{"update", s.update},
-               {"epoch", s.epoch},
-               {"loss", s.loss},
-               {"learning_rate", s.rate},
-               {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-               {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-               {"memory_mb", s.memory >> 20},
-               {"seconds", std::round(s.seconds * 10) / 10}}});
+  Json json{{"update", s.update}, {"epoch", s.epoch}, {"loss", s.loss}};
+  if (s.guide_loss) json["guide_loss"] = *s.guide_loss;
+  json["learning_rate"] = s.rate;
+  json["target_tokens_per_s"] = std::round(s.target_tokens_per_s);
+  json["share_of_peak"] = std::round(s.share_of_peak * 1000) / 1000;
+  json["memory_mb"] = s.memory >> 20;
+  json["seconds"] = std::round(s.seconds * 10) / 10;
+  record({json});
 }
 
 void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {

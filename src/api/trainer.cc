@@ -5,6 +5,7 @@
 
 #include "api/training_run.h"
 #include "base/error.h"
+#include "train/guidance.h"
 #include "train/optimizer/optimizer.h"
 #include "train/schedule.h"
 
@@ -30,7 +31,8 @@ void refuse_what_is_not_there(const Recipe& recipe) {
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
-  Transformer(recipe.model, {8, 8, recipe.data.max_length + 1});
+  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 1});
+  Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.
   if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
   refuse(recipe.train.batch_tokens.automatic(), "train.batch_tokens = \"auto\"", "set a number, like 4096");
@@ -53,6 +55,7 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
     refuse_what_is_not_there(body_->recipe);
     check_files("data.train", body_->recipe.data.train);
     check_files("data.valid", body_->recipe.data.valid);
+    check_files("data.alignment", body_->recipe.data.alignment);
   });
 }
 

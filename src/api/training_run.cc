@@ -31,6 +31,7 @@ void Smoothed::add(const UpdateResult& r, double seconds) {
     const double keep_loss = std::min(0.98, 1 - 1 / (finite_ + 1));
     ++finite_;
     loss_ = keep_loss * loss_ + (1 - keep_loss) * r.loss;
+    guide_loss_ = keep_loss * guide_loss_ + (1 - keep_loss) * r.guide_loss;
   }
   mix_in(flops_, r.flops);
   mix_in(tokens_, static_cast<double>(r.target_tokens));
@@ -149,6 +150,7 @@ TrainingStatus TrainingRun::status(const UpdateResult& r, const Progress& p) {
   s.share_done = share_done(recipe_.train.stop, p, data_.train.size());
   s.epoch = epochs_done(p, data_.train.size());
   s.loss = smoothed_.loss();
+  if (recipe_.train.guide.weight > 0) s.guide_loss = smoothed_.guide_loss();
   s.rate = r.rate;
   s.target_tokens_per_s = smoothed_.tokens_per_s();
   s.share_of_peak = smoothed_.flops_per_s() / peak_;

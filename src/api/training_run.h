@@ -17,11 +17,12 @@ class Smoothed {
  public:
   void add(const UpdateResult& r, double seconds);
   double loss() const { return loss_; }
+  double guide_loss() const { return guide_loss_; }
   double flops_per_s() const { return flops_ / seconds_; }
   double tokens_per_s() const { return tokens_ / seconds_; }
 
  private:
-  double count_ = 0, finite_ = 0, loss_ = 0, flops_ = 0, tokens_ = 0, seconds_ = 0;
+  double count_ = 0, finite_ = 0, loss_ = 0, guide_loss_ = 0, flops_ = 0, tokens_ = 0, seconds_ = 0;
 };
 
 /// What was in the run's folder before: a checkpoint to go on from, or nothing. Keeps other runs out.

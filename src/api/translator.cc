@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "data/data_files.h"
 #include "decode/search.h"
+#include "text/piece_words.h"
 
 namespace attune {
 
@@ -125,16 +126,21 @@ struct Translator::Body {
     return t;
   }
 
-  void align(const std::string& line, const Source& source, const std::vector<int32_t>& ids, Arena& arena,
-             Translation& t) const {
-    if (ids.empty()) return;
-    const SentencePair pair{source.ids, ids};
-    const auto weights = cross_attention(model(), pair, alignment_layer(model()), arena);
-    const int64_t heads = std::ssize(weights) / (std::ssize(pair.source) * std::ssize(pair.target));
-    std::vector<int> words = words_of_source(source_tokenizer(), line);
-    words.resize(source.ids.size() - 1);  // what was cropped, and the end mark, is no word
-    t.alignment = align_words(mean_of_heads(weights, heads), words, words_of_target(target_tokenizer(), ids),
-                              std::ssize(pair.source));
+  /// By the attention that was guided in training, if one was; else by the one that tells it best.
+  WordPairs align(const std::string& line, const SentencePair& pair, const std::vector<int>& target_words,
+                  Arena& arena) const {
+    if (pair.target.empty() || pair.source.empty()) return {};
+    GuideSettings by = opened.recipe.train.guide;
+    if (by.weight == 0) by = {};
+    auto weights = cross_attention(model(), pair, by.layer < 0 ? model().alignment_layer() : by.layer, arena);
+    const int64_t each = std::ssize(pair.source) * std::ssize(pair.target), heads = std::ssize(weights) / each;
+    if (heads == 0) return {};
+    weights = by.head < 0
+                  ? mean_of_heads(weights, heads)
+                  : std::vector<float>(weights.begin() + by.head * each, weights.begin() + (by.head + 1) * each);
+    std::vector<int> words = text::words_of_pieces(source_tokenizer(), line);
+    words.resize(pair.source.size() - 1);  // what was cropped, and the end mark, is no word
+    return align_words(weights, words, target_words, std::ssize(pair.source));
   }
 
   /// Translates one group; kernels use `inner`.
@@ -154,7 +160,9 @@ struct Translator::Body {
         for (size_t n = 0; n < found[g].size(); ++n) {
           Translation t = finished(found[g][n]);
           t.cropped = sources[i].cropped;
-          if (options.alignment) align(lines[i], sources[i], found[g][n].ids, arena, t);
+          const std::vector<int32_t>& said = found[g][n].ids;
+          if (options.alignment)
+            t.alignment = align(lines[i], {sources[i].ids, said}, words_of_target(target_tokenizer(), said), arena);
           if (n == 0)
             results[i] = std::move(t);
           else
@@ -202,6 +210,22 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
 
 Translation Translator::translate(const std::string& line, const TranslateOptions& options) const {
   return std::move(translate(std::vector<std::string>{line}, options).front());
+}
+
+std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
+                                         const std::vector<std::string>& translations) const {
+  check(lines.size() == translations.size(), "align", "{} lines, {} translations", lines.size(), translations.size());
+  std::vector<WordPairs> all(lines.size());
+  parallel_for(&body_->pool, std::ssize(lines), [&](int64_t i, int) {
+    const auto at = static_cast<size_t>(i);
+    const text::Tokenizer& target = body_->target_tokenizer();
+    SentencePair pair{body_->read(lines[at]).ids, target.encode(translations[at])};
+    std::vector<int> words = text::words_of_pieces(target, translations[at]);
+    pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(body_->model().longest_target() - 1)));
+    words.resize(pair.target.size());
+    body_->with_arena([&](Arena& arena) { all[at] = body_->align(lines[at], pair, words, arena); });
+  });
+  return all;
 }
 
 AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {

@@ -4,34 +4,15 @@
 #include <set>
 
 #include "base/error.h"
-#include "text/utf8.h"
+#include "text/piece_words.h"
 
 namespace attune {
 
 namespace {
 
-bool is_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-/// The number of the word that each character is part of, or, for white space, of the word before it.
-std::vector<int> words_of_characters(std::string_view text) {
-  std::vector<int> words;
-  int word = -1;
-  bool inside = false;
-  for (const text::Character c : text::Characters(text)) {
-    if (is_space(c.code))
-      inside = false;
-    else if (!inside) {
-      ++word;
-      inside = true;
-    }
-    words.push_back(word);
-  }
-  return words;
-}
+bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 }  // namespace
-
-int64_t alignment_layer(const Transformer& model) { return std::max<int64_t>(0, model.options().decoder_layers - 2); }
 
 std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
                                      Arena& arena) {
@@ -67,22 +48,14 @@ std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::
   return pieces;
 }
 
-std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line) {
-  const std::vector<int> words = words_of_characters(line);
-  std::vector<int> out;
-  for (const text::Span& s : tokenizer.encode_with_spans(line).spans)
-    out.push_back(s.begin < s.end ? words[static_cast<size_t>(s.end - 1)] : -1);
-  return out;
-}
-
 std::vector<int> words_of_target(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids) {
   // A piece belongs to the word that the text up to it ends in.
   std::vector<int> out;
   std::string before;
   for (size_t i = 0; i < ids.size(); ++i) {
     std::string text = tokenizer.decode({ids.data(), i + 1});
-    const bool says = text.size() > before.size() && !is_space(static_cast<unsigned char>(text.back()));
-    out.push_back(says ? words_of_characters(text).back() : -1);
+    const bool says = text.size() > before.size() && !is_space(text.back());
+    out.push_back(says ? text::words_of_characters(text).back() : -1);
     before = std::move(text);
   }
   return out;

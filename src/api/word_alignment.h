@@ -15,11 +15,6 @@ struct SentencePair {
   std::vector<int32_t> source, target;
 };
 
-/// The layer whose attention tells best which word came from which: the last but one (Garg et al. 2019, "Jointly
-/// Learning to Align and Translate with Transformer Models", section 4.1: its alignments have far fewer errors than
-/// those of the last, which is busy choosing the next word).
-int64_t alignment_layer(const Transformer& model);
-
 /// What one layer attended to, [heads, queries, keys]: "encoder.0.self", "decoder.1.cross". Nothing where the mechanism
 /// has no weights to show.
 std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
@@ -32,8 +27,7 @@ std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t head
 std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids);
 
 /// The number of the word each piece is part of, words being what stands between white space; -1 for marks and pieces
-/// that are nothing but a space.
-std::vector<int> words_of_source(const text::Tokenizer& tokenizer, const std::string& line);
+/// that are nothing but a space. Of a source, which is there as text, text::words_of_pieces tells it.
 std::vector<int> words_of_target(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids);
 
 /// Pairs (source word, target word): for each target piece, the source piece with the largest weight. What looked at

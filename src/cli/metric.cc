@@ -30,12 +30,16 @@ void run(const Arguments& a, const Session& session) {
 
 void add_metric(CLI::App& app, Session& session) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, session, "metric", "score a file against references: bleu, exact",
+  CLI::App* command = add_command(app, session, "metric", "score a file against references: bleu, exact, aer",
                                   "  attune metric bleu --ref test.de translated.de\n"
                                   "  attune translate model test.en | attune metric bleu --ref test.de --json\n"
-                                  "  attune metric exact --ref test.out answers.txt");
+                                  "  attune metric exact --ref test.out answers.txt\n"
+                                  "  attune metric aer --ref test.align found.align");
   command->group("Measuring");
-  command->add_option("NAME", a->name, "bleu: corpus BLEU as sacreBLEU computes it; exact: share of lines that match")
+  command
+      ->add_option("NAME", a->name,
+                   "bleu: corpus BLEU as sacreBLEU computes it; exact: share of lines that match; aer: alignment error "
+                   "rate of lines like 0-0 1-2")
       ->required();
   command->add_option("HYP", a->hypotheses, "what to score, plain or .gz (default: - for stdin)");
   command->add_option("--ref", a->references, "what it should be; once more for each further reference")

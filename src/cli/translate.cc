@@ -21,22 +21,25 @@ constexpr size_t kChunkLines = 4096;  // translated together at most: what is to
 constexpr size_t kChunkBytes = 4 << 20;
 
 struct Arguments {
-  std::string model, file = "-";
+  std::string model, file = "-", align_to;
   TranslateOptions options;
   bool scores = false;
 };
 
-std::string pharaoh(const Translation& t) {
+std::string pharaoh(const WordPairs& pairs) {
   std::string out;
-  for (const auto& [source, target] : t.alignment)
-    out += fmt::format("{}{}-{}", out.empty() ? "" : " ", source, target);
+  for (const auto& [source, target] : pairs) out += fmt::format("{}{}-{}", out.empty() ? "" : " ", source, target);
   return out;
 }
 
+List list_of(const WordPairs& pairs) {
+  List list;
+  for (const auto& [source, target] : pairs) list.push_back(List{source, target});
+  return list;
+}
+
 Record record_of(const Translation& t) {
-  List alignment;
-  for (const auto& [source, target] : t.alignment) alignment.push_back(List{source, target});
-  return {{"text", t.text}, {"score", t.score}, {"tokens", t.tokens}, {"alignment", alignment}};
+  return {{"text", t.text}, {"score", t.score}, {"tokens", t.tokens}, {"alignment", list_of(t.alignment)}};
 }
 
 std::string json_line(const Translation& t) {
@@ -55,12 +58,39 @@ std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) 
   const auto fields = [&](const Translation& x) {
     std::string out = a.options.n_best > 1 ? fmt::format("{} ||| {}", line, x.text) : x.text;
     if (a.options.n_best > 1 || a.scores) out += fmt::format(" ||| {:.6f}", x.score);
-    if (a.options.alignment) out += " ||| " + pharaoh(x);
+    if (a.options.alignment) out += " ||| " + pharaoh(x.alignment);
     return out + "\n";
   };
   std::string out = fields(t);
   for (const Translation& o : t.others) out += fields(o);
   return out;
+}
+
+/// Alignments of translations that are there already.
+void align(const Arguments& a, const Translator& translator, const Session& session) {
+  if (a.file == "-" && a.align_to == "-")
+    throw Error(ErrorKind::usage,
+                "the standard input (-) can be read only once\n  fix: put one of the texts into a file");
+  TextLines sources({a.file}), targets({a.align_to});
+  std::vector<std::string> lines, translations;
+  for (bool more = true; more;) {
+    lines.clear();
+    translations.clear();
+    for (std::string source, target; lines.size() < kChunkLines;) {
+      const bool has_source = sources.next(source), has_target = targets.next(target);
+      more = has_source && has_target;
+      if (has_source != has_target)
+        throw Error(ErrorKind::data, fmt::format("{} ends before {}\n  fix: a line must stand for a line",
+                                                 has_source ? a.align_to : a.file, has_source ? a.file : a.align_to));
+      if (!more) break;
+      lines.push_back(source);
+      translations.push_back(target);
+    }
+    const std::vector<WordPairs> all = translator.align(lines, translations);
+    for (size_t i = 0; i < all.size(); ++i)
+      print(session.json ? to_json({{"text", translations[i]}, {"alignment", list_of(all[i])}}) + "\n"
+                         : pharaoh(all[i]) + "\n");
+  }
 }
 
 void run(const Arguments& a, const Session& session) {
@@ -69,6 +99,7 @@ void run(const Arguments& a, const Session& session) {
     throw Error(ErrorKind::usage, fmt::format("{} is no model, but {} is a folder\n  fix: attune translate {} {}",
                                               a.model, a.file, a.file, a.model));
   const Translator translator(a.model, session.thread_count());
+  if (!a.align_to.empty()) return align(a, translator, session);
   TranslateOptions options = a.options;
   options.alignment |= session.json;
   translator.translate(std::vector<std::string>{}, options);  // options that do not go together are told at once
@@ -102,10 +133,12 @@ void run(const Arguments& a, const Session& session) {
 
 void add_translate(CLI::App& app, Session& session) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = add_command(app, session, "translate", "translate lines with a trained model",
-                                  "  attune translate model test.en > test.de\n"
-                                  "  echo 'A dog runs.' | attune translate model --beam 10 --n-best 3\n"
-                                  "  attune translate model test.en --alignment --scores --json");
+  CLI::App* command =
+      add_command(app, session, "translate", "translate lines with a trained model",
+                  "  attune translate model test.en > test.de\n"
+                  "  echo 'A dog runs.' | attune translate model --beam 10 --n-best 3\n"
+                  "  attune translate model test.en --alignment --scores --json\n"
+                  "  attune translate model test.en --align-to test.de | attune metric aer --ref test.align");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
   command->add_option("FILE", a->file, "a sentence a line, plain or .gz; - is stdin, and the default");
@@ -114,6 +147,10 @@ void add_translate(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--alignment", a->options.alignment, "add which word came from which: ... ||| 0-0 1-2");
+  command
+      ->add_option("--align-to", a->align_to,
+                   "translate nothing: which words of these translations came from which, a line for each")
+      ->type_name("FILE");
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
   set_work(command, session, [&session, a] { run(*a, session); });
 }

@@ -75,6 +75,8 @@ void Batches::next(Batch& b) {
   b.target_out.clear();
   b.examples.clear();
   b.streams.clear();
+  b.link_start.clear();
+  b.links.clear();
   b.first = position_.example == 0;
   clear(b.source_segments);
   clear(b.target_segments);
@@ -111,6 +113,17 @@ void Batches::add_text(Batch& b, int64_t from, int64_t end) const {
     b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
 }
 
+void Batches::add_links(Batch& b, int64_t example) const {
+  const Sentences& target = corpus_.target;
+  if (b.link_start.empty()) b.link_start.push_back(0);
+  for (int64_t i = 0; i < target.length(example); ++i) {
+    const auto links = corpus_.alignment[target.start[static_cast<size_t>(example)] + i];
+    b.links.insert(b.links.end(), links.begin(), links.end());
+    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+  }
+  b.link_start.push_back(b.link_start.back());  // the end mark goes with nothing
+}
+
 void Batches::add_examples(Batch& b) {
   while (position_.example < corpus_.size()) {
     const int32_t example = order_[static_cast<size_t>(position_.example)];
@@ -129,6 +142,7 @@ void Batches::add_examples(Batch& b) {
     b.target_out.push_back(options_.end);
     add(b.target_segments, target);
     b.examples.push_back(example);
+    if (!corpus_.alignment.empty()) add_links(b, example);
     ++position_.example;
   }
 }

@@ -37,6 +37,9 @@ struct Batch {
   /// unless this batch is the `first` of the streams, which begin anew with every epoch.
   std::vector<int32_t> streams;
   bool first = true;
+  /// Where the corpus is aligned: target row r goes with the source rows links[link_start[r]] to links[link_start[r +
+  /// 1] - 1] of its sentence, counted from 0. Else both are empty.
+  std::vector<int32_t> link_start, links;
   DataPosition at, next;  // where it begins, and where the one after it does
 
   int64_t size() const { return target_segments.count(); }
@@ -62,6 +65,7 @@ class Batches {
   void shuffle();
   void add_examples(Batch& batch);
   void add_windows(Batch& batch);
+  void add_links(Batch& batch, int64_t example) const;
   void add_text(Batch& batch, int64_t from, int64_t end) const;
   int64_t source_rows(int64_t example) const {
     return corpus_.one_sided() ? 0 : corpus_.source.length(example) + options_.end_source;

@@ -1,6 +1,7 @@
 #include "data/corpus.h"
 
 #include <algorithm>
+#include <optional>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -19,13 +20,21 @@ struct Round {
   struct Item {
     size_t at, source, target;  // where the text begins, and the bytes of both sides
     PairPlace place;
+    size_t first_link;
   };
   std::string text;
   std::vector<Item> items;
+  std::vector<text::Link> links;
 
   void add(const TextPair& p) {
-    items.push_back({text.size(), p.source.size(), p.target.size(), p.place});
+    items.push_back({text.size(), p.source.size(), p.target.size(), p.place, links.size()});
     text.append(p.source).append(p.target);
+  }
+  std::span<const text::Link> links_of(int64_t i) const {
+    const auto item = static_cast<size_t>(i);
+    const size_t from = items[item].first_link,
+                 to = item + 1 < items.size() ? items[item + 1].first_link : links.size();
+    return std::span(links).subspan(from, to - from);
   }
   std::string_view side(const Item& i, int which) const {
     return std::string_view(text).substr(i.at + (which ? i.source : 0), which ? i.target : i.source);
@@ -34,13 +43,16 @@ struct Round {
   void clear() {
     text.clear();
     items.clear();
+    links.clear();
   }
 };
 
 class Loader {
  public:
-  Loader(PairReader& reader, const DataSettings& options, const Encoders& encoders, const OnPair& on_pair)
+  Loader(PairReader& reader, AlignmentReader* alignment, const DataSettings& options, const Encoders& encoders,
+         const OnPair& on_pair)
       : reader_(reader),
+        alignment_(alignment),
         options_(options),
         encoders_(encoders),
         on_pair_(on_pair),
@@ -51,11 +63,17 @@ class Loader {
     Round round;
     for (bool more = true; more;) {
       round.clear();
-      for (TextPair pair; !round.full() && (more = reader_.next(pair));) round.add(pair);
+      for (TextPair pair; !round.full() && (more = reader_.next(pair));) {
+        round.add(pair);
+        if (!alignment_) continue;
+        const auto& links = alignment_->next(pair, reader_.report().pairs);
+        round.links.insert(round.links.end(), links.begin(), links.end());
+      }
       const int64_t pairs = std::ssize(round.items), blocks = (pairs + kBlock - 1) / kBlock;
       parallel_for(pool, blocks, [&](int64_t block, int) { encode(round, block); });
       for (int64_t i = 0; i < pairs; ++i) keep(round, i, corpus);
     }
+    if (alignment_) alignment_->finish(reader_.report().pairs);
   }
 
  private:
@@ -67,6 +85,9 @@ class Loader {
       const Round::Item& item = round.items[static_cast<size_t>(i)];
       if (encoders_.source) to.source.add(encoders_.source(round.side(item, 0)));
       to.target.add(encoders_.target(round.side(item, 1)));
+      if (alignment_)
+        add_pair(round.links_of(i), encoders_.source_words(round.side(item, 0)),
+                 encoders_.target_words(round.side(item, 1)), to.alignment);
     }
   }
 
@@ -106,11 +127,20 @@ class Loader {
     }
     if (two) corpus.source.add(source);
     corpus.target.add(target);
+    if (alignment_) {
+      const int64_t first = block.target.start[static_cast<size_t>(i % kBlock)];
+      for (int64_t t = 0; t < std::ssize(target); ++t) {
+        auto links = block.alignment[first + t];
+        while (!links.empty() && links.back() >= std::ssize(source)) links = links.first(links.size() - 1);  // cropped
+        corpus.alignment.add(links);
+      }
+    }
     ++report.kept;
     if (on_pair_) on_pair_(round.side(item, 0), round.side(item, 1));
   }
 
   PairReader& reader_;
+  AlignmentReader* alignment_;
   const DataSettings& options_;
   const Encoders& encoders_;
   const OnPair& on_pair_;
@@ -170,10 +200,15 @@ LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::strin
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
   const bool two = encoders.sides() == Sides::two;
   PairReader reader(files, options, key, encoders.sides());
+  std::optional<AlignmentReader> alignment;
+  if (!options.alignment.empty() && key == "data.train")
+    alignment.emplace(options.alignment, pair_files(files, options.format, key, encoders.sides()).size(),
+                      options.truncate);
   LoadedCorpus out;
-  Loader(reader, options, encoders, on_pair).load(pool, out.corpus);
+  Loader(reader, alignment ? &*alignment : nullptr, options, encoders, on_pair).load(pool, out.corpus);
   out.report = reader.report();
   out.content_hash = reader.content_hash();
+  if (alignment) out.content_hash += "-" + alignment->content_hash();
   if (options.stream && !two) out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
   if (out.corpus.target.count() > 0) return out;
   const auto why = out.report.sentences(options.overlong);

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "data/alignment.h"
 #include "data/data_files.h"
 #include "data/pairs.h"
 
@@ -41,7 +42,8 @@ struct Sentences {
 /// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts.
 struct Corpus {
   Sentences source, target;
-  int64_t window = 0;  // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
+  Alignment alignment = {};  // of the target's tokens, where one was given
+  int64_t window = 0;        // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
 
   bool one_sided() const { return source.count() == 0; }
   /// What an epoch is counted in: pairs or lines; of texts the tokens.
@@ -54,8 +56,11 @@ struct Corpus {
 
 /// Text to ids, without marks. Called from several threads at once.
 using Encode = std::function<std::vector<int32_t>(std::string_view)>;
+/// The number of the word that each of these ids is part of, -1: of none.
+using WordsOf = std::function<std::vector<int>(std::string_view)>;
 struct Encoders {
-  Encode source, target;  // without a source: a corpus of one side
+  Encode source, target;                         // without a source: a corpus of one side
+  WordsOf source_words = {}, target_words = {};  // needed where words are aligned
   Sides sides() const { return source ? Sides::two : Sides::one; }
 };
 
@@ -69,9 +74,9 @@ struct LoadedCorpus {
 using OnPair = std::function<void(std::string_view source, std::string_view target)>;
 
 /// Reads and encodes a corpus; the result does not depend on the pool. `key` is what the recipe calls `files`
-/// ("data.train"). ErrorKind::data when no pair is left. With data.stream, a corpus of one side has a text for each
-/// file, its lines one after another, each with text::kEnd for its line end; its windows are as long as data.max_length
-/// where the text is.
+/// ("data.train"); those files are aligned where data.alignment says how. ErrorKind::data when no pair is left. With
+/// data.stream, a corpus of one side has a text for each file, its lines one after another, each with text::kEnd for
+/// its line end; its windows are as long as data.max_length where the text is.
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair = {});
 

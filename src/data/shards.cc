@@ -66,6 +66,9 @@ void cut(const Batch& b, int64_t shards, std::vector<Shard>& out) {
     s.target_out = part(b.target_out, s.target_first_row, s.target_segments.rows());
     s.streams = b.streams.empty() ? std::span<const int32_t>() : part(b.streams, first, end - first);
     s.first = b.first;
+    s.links = b.links;
+    s.link_start = b.link_start.empty() ? std::span<const int32_t>()
+                                        : part(b.link_start, s.target_first_row, s.target_segments.rows() + 1);
     first = end;
   }
 }

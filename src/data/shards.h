@@ -15,8 +15,9 @@ struct Shard {
   Segments source_segments, target_segments;           // counted from the shard's own first rows
   int64_t source_first_row = 0, target_first_row = 0;  // their places in the batch, for dropout
   int64_t first_sentence = 0;
-  std::span<const int32_t> streams = {};  // of texts: the batch's, of these segments
-  bool first = true;                      // the streams begin with this batch
+  std::span<const int32_t> streams = {};                 // of texts: the batch's, of these segments
+  bool first = true;                                     // the streams begin with this batch
+  std::span<const int32_t> link_start = {}, links = {};  // the batch's, link_start of these rows
 };
 
 /// The least tokens, both sides together, that are worth a shard of their own.

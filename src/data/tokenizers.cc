@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include "data/pairs.h"
+#include "text/piece_words.h"
 #include "text/trainer.h"
 
 namespace attune {
@@ -60,7 +61,10 @@ Encoders Tokenizers::encoders(Sides sides) const {
   const auto encode = [](std::shared_ptr<const text::Tokenizer> t) {
     return [t](std::string_view line) { return t->encode(line); };
   };
-  return {sides == Sides::two ? encode(source) : Encode(), encode(target)};
+  const auto words = [](std::shared_ptr<const text::Tokenizer> t) {
+    return [t](std::string_view line) { return text::words_of_pieces(*t, line); };
+  };
+  return {sides == Sides::two ? encode(source) : Encode(), encode(target), words(source), words(target)};
 }
 
 Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides has) {

@@ -54,6 +54,12 @@ class HoldOut {
       data.valid_source.push_back(candidates_.at(h).first);
       data.valid_target.push_back(candidates_.at(h).second);
     }
+    if (!data.train.alignment.empty()) {
+      std::vector<bool> tokens;
+      for (size_t i = 0; i < marked.size(); ++i)
+        tokens.insert(tokens.end(), static_cast<size_t>(data.train.target.length(static_cast<int64_t>(i))), marked[i]);
+      data.train.alignment.erase(tokens);
+    }
     if (two) data.train.source.erase(marked);
     data.train.target.erase(marked);
     data.held_out = true;

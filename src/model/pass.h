@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "autograd/guide.h"
 #include "autograd/parameters.h"
 
 namespace attune {
@@ -18,15 +19,24 @@ struct AttentionTap {
   std::vector<float> weights = {};  // [heads, queries, keys], filled by the pass; none where the mechanism has none
 };
 
+/// A request to say how far one cross-attention is from looking where it should, and to let it learn from that.
+struct GuidedLayer {
+  std::string place;  // "decoder.3.cross"
+  Guide guide;
+  Var loss = {};  // filled by the pass, [1]; missing where that sublayer was skipped
+};
+
 struct Pass {
   Ctx& ctx;
   const Parameters& parameters;
   Gradients* gradients = nullptr;  // none: nothing is learned
   AttentionTap* tap = nullptr;
+  GuidedLayer* guided = nullptr;
   Var* loss_terms = nullptr;              // where layers may add to the loss; none: nobody asks
   std::span<const Var> instead = {};      // in place of the parameters, of another type: gradient checks in f64
   StreamMemory* memory = nullptr;         // what layers remember of the streams that the rows at hand go on, if any ...
   std::span<const int32_t> streams = {};  // ... one per segment
+  bool remembers = true;                  // what passes by is taken up into the memory; false: it is only recalled
 
   Var operator[](int i) const {
     return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];

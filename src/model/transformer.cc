@@ -114,6 +114,11 @@ void Transformer::initialize(uint64_t seed) {
   parameters_.repack();
 }
 
+bool Transformer::can_be_guided(int64_t layer) const {
+  const auto& cross = decoder_[static_cast<size_t>(layer)].cross;
+  return cross && cross->mechanism->can_be_guided();
+}
+
 Var Transformer::encode(Pass& pass, const Tokens& source) const {
   pass.ctx.first_row = source.first_row;
   pass.streams = source.streams;

@@ -6,6 +6,7 @@
 //   Pass pass{ctx, model.parameters(), &gradients};
 //   Var loss = model.loss(pass, example, {.smoothing = 0.1f, .scale = 1.0f / tokens});
 #pragma once
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,6 +63,15 @@ class Transformer {
   double mixing_operations(const Segments* sources, const Segments& targets, bool streams = false) const;
   /// What layers remember of texts from batch to batch: a StreamMemory is made of it.
   const std::vector<MemorySlot>& memories() const { return memories_; }
+
+  /// The decoder's layer whose cross-attention tells best which word came from which: the last but one (Garg et al.
+  /// 2019, "Jointly Learning to Align and Translate with Transformer Models", section 4.1: its alignments have far
+  /// fewer errors than those of the last, which is busy choosing the next word).
+  int64_t alignment_layer() const { return std::max<int64_t>(0, options_.decoder_layers - 2); }
+  /// Whether the cross-attention of a layer has weights that a loss can be made of.
+  bool can_be_guided(int64_t layer) const;
+  /// Heads from decoder to encoder.
+  int64_t cross_heads() const { return options_.cross_heads ? options_.cross_heads : options_.heads; }
 
   /// The encoder's rows, [n, d_model].
   Var encode(Pass& pass, const Tokens& source) const;

@@ -223,7 +223,7 @@ RecipePlaces parse_recipe(std::string_view toml, const std::string& place, const
   return set_all(parse_toml(toml, place, true), place, fields);
 }
 
-std::string apply_setting(const std::string& assignment, const Fields& fields) {
+std::vector<std::string> apply_setting(const std::string& assignment, const Fields& fields) {
   const std::string place = kSet;
   const size_t equals = assignment.find('=');
   const std::string key(trim(std::string_view(assignment).substr(0, equals)));
@@ -242,10 +242,20 @@ std::string apply_setting(const std::string& assignment, const Fields& fields) {
     table.clear();
     table.insert("value", value);
   }
+  std::vector<std::string> keys;
   try {
-    set_item({key, table.get("value"), {}}, fields);
+    std::vector<Item> items;
+    const auto* section = table.get("value")->as_table();
+    if (section && !exact_field(fields, key) && is_section(fields, key))
+      collect(*section, key + ".", fields, items);  // the keys of a section, as a recipe can have them in one line
+    else
+      items.push_back({key, table.get("value"), {}});
+    for (const Item& item : items) {
+      set_item(item, fields);
+      keys.push_back(item.key);
+    }
   } catch (const Error& e) { throw Error(ErrorKind::recipe, place + ": " + e.what()); }
-  return key;
+  return keys;
 }
 
 std::string read_recipe_text(const std::string& path) {

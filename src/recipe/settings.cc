@@ -74,6 +74,26 @@ void check_data(const Recipe& r) {
          r.data.languages.size());
 }
 
+void check_guide(const Recipe& r) {
+  const GuideSettings& g = r.train.guide;
+  demand(r.data.alignment.empty() || r.task == Task::translate,
+         "data.alignment: only translations have words that go together\n  fix: leave data.alignment out");
+  demand(g.weight == 0 || r.model.shape == ModelShape::encoder_decoder,
+         "train.guide.weight = {}: there is no attention from decoder to encoder to guide\n"
+         "  fix: leave train.guide out",
+         g.weight);
+  demand(g.weight == 0 || g.kind != GuideKind::alignment || !r.data.alignment.empty(),
+         "train.guide.kind = \"alignment\", but nothing says which words go together\n"
+         "  fix: name files of word alignments: data.alignment = [\"train.align\"]");
+  demand(g.weight == 0 || g.layer < r.model.decoder_layers,
+         "train.guide.layer = {}, but the decoder has layers 0 to {}\n  fix: -1 is the last but one", g.layer,
+         r.model.decoder_layers - 1);
+  const int64_t heads = r.model.cross_heads ? r.model.cross_heads : r.model.heads;
+  demand(g.weight == 0 || g.head < heads,
+         "train.guide.head = {}, but there are heads 0 to {} from decoder to encoder\n  fix: -1 is the mean of all",
+         g.head, heads - 1);
+}
+
 void check_tokenizer(const text::TokenizerOptions& t) {
   demand(!t.byte_fallback || t.can_fall_back(),
          "tokenizer.byte_fallback = true, but tokenizer.kind = \"{}\" has none\n"
@@ -114,6 +134,7 @@ void check_recipe(const Recipe& recipe) {
     check_language(recipe);
     check_tokenizer(recipe.tokenizer);
     check_train(recipe.train);
+    check_guide(recipe);
   });
 }
 
@@ -130,7 +151,8 @@ Recipe defaults_of(Task task) {
 namespace {
 
 void apply_all(const std::vector<std::string>& sets, const Fields& fields, RecipePlaces& places) {
-  for (const std::string& s : sets) places.said[apply_setting(s, fields)] = kSet;
+  for (const std::string& s : sets)
+    for (const std::string& key : apply_setting(s, fields)) places.said[key] = kSet;
 }
 
 /// Sets all that the text and `--set` say on top of what a recipe has.
@@ -157,7 +179,7 @@ Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets
 namespace {
 
 void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
-  for (auto* files : {&data.train, &data.valid, &data.test})
+  for (auto* files : {&data.train, &data.valid, &data.test, &data.alignment})
     for (std::string& f : *files)
       if (f != "-") f = std::filesystem::absolute(folder / f).lexically_normal().string();
 }

@@ -20,6 +20,7 @@ enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
 enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential, plateau };
 enum class AverageOf { last, best };
+enum class GuideKind { diagonal, alignment };
 
 struct DataSettings {
   std::vector<std::string> train, valid, test;
@@ -32,6 +33,7 @@ struct DataSettings {
   int64_t max_length = 256;
   Overlong overlong = Overlong::skip;
   bool truncate = false, stream = false;
+  std::vector<std::string> alignment;
 
   template <class V>
   void fields(V& v) {
@@ -50,6 +52,7 @@ struct DataSettings {
     v("truncate", truncate, "when files differ in length, use the lines that all have");
     v("stream", stream,
       "language: a file is one text, read on and on in windows of max_length; false: a line by itself");
+    v("alignment", alignment, "for train.guide: which words of the training files go together, a file for each pair");
   }
 };
 
@@ -109,6 +112,36 @@ struct MetricSettings {
   }
 };
 
+/// Scheduled sampling: how often the decoder reads what the model says instead of what is right.
+struct SamplingSettings {
+  double share = 0;
+  int64_t from = 0, over = 0;
+
+  template <class V>
+  void fields(V& v) {
+    v("share", share, "of the decoder's input tokens in the end; 0: none", between(0, 1));
+    v("from", from, "updates that go by before the first is replaced", between(0, 1e9));
+    v("over", over, "updates in which the share grows; 0: at once", between(0, 1e9));
+  }
+};
+
+/// Guided attention: a term of the loss that says where one cross-attention should look.
+struct GuideSettings {
+  double weight = 0;
+  GuideKind kind = GuideKind::diagonal;
+  double sigma = 0.2;
+  int64_t layer = -1, head = -1;
+
+  template <class V>
+  void fields(V& v) {
+    v("weight", weight, "of the guide in the loss: 1.0; 0: none", at_least(0));
+    v("kind", kind, "where to look: near the diagonal, or as data.alignment says", one_of({"diagonal", "alignment"}));
+    v("sigma", sigma, "diagonal: how far from it costs little, as a share of the sentence", above(0));
+    v("layer", layer, "which layer of the decoder, from 0; -1: the last but one", between(-1, 1000));
+    v("head", head, "which head, from 0; -1: the mean of all", between(-1, 1024));
+  }
+};
+
 struct TrainOptions {
   TokenBudget batch_tokens{4096};
   ByteSize memory;
@@ -122,6 +155,9 @@ struct TrainOptions {
   double plateau_factor = 0.5;
   int64_t plateau_patience = 2;
   double label_smoothing = 0.1, clip = 0;
+  double target_noise = 0;
+  SamplingSettings sampling;
+  GuideSettings guide;
   Period validate{1, Period::Unit::epochs};
   std::string metric = "bleu";
   int64_t keep = 10, average = 10;
@@ -157,6 +193,8 @@ struct TrainOptions {
       between(1, 1e9));
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
+    v("target_noise", target_noise, "share of the decoder's input tokens that are replaced by random ones",
+      from_below(0, 1));
     v("validate", validate, "how often to validate");
     v("metric", metric, "what \"best\" means; language: perplexity",
       one_of({"bleu", "exact", "chrf", "loss", "perplexity", "accuracy"}));
@@ -168,6 +206,8 @@ struct TrainOptions {
       from_below(0, 1));
     v("seed", seed, "where all random numbers start", between(0, 0x1p53));
     v.section("metric_options", metric_options);
+    v.section("sampling", sampling);
+    v.section("guide", guide);
   }
 };
 

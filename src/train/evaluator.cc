@@ -40,7 +40,7 @@ double Evaluator::negative_log_likelihood(const Batch& batch) {
   losses_.assign(shards_.size(), 0);
   parallel_for(&pool_, static_cast<int64_t>(shards_.size()), [&](int64_t i, int worker) {
     Worker& w = *workers_[static_cast<size_t>(worker)];
-    losses_[static_cast<size_t>(i)] = run_shard(w, model_, shards_[static_cast<size_t>(i)], nullptr, {});
+    losses_[static_cast<size_t>(i)] = run_shard(w, model_, shards_[static_cast<size_t>(i)], nullptr, {}).loss;
   });
   double sum = 0;
   for (const double l : losses_) sum += l;

@@ -37,6 +37,8 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
       pool_(pool),
       tree_(model.parameters()),
       streams_(model.memories()),
+      inputs_(model, options_, streams_, pool.threads()),
+      guidance_(model, options.guide),
       optimizer_(make_optimizer(options, model.parameters())) {
   if (options.ema > 0) average_.emplace(model.parameters(), options.ema);
   if (streams_.in_use() && options.accumulate > 1)
@@ -51,7 +53,8 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
     w.ctx.seed = options.seed;
     w.memory = &streams_;
   }
-  const Plan plan = rehearse(longest);
+  int64_t to_sample = 0;
+  const Plan plan = rehearse(longest, to_sample);
   // Steps that skip sublayers do not follow a plan; they take what they need, which is less.
   if (model.options().layer_dropout == 0)
     for (const auto& w : workers_) w->arena.adopt(plan);
@@ -60,11 +63,11 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
   memory_.parameters = 3 * numbers;  // the weights, and their panels for both directions
   memory_.moments = optimizer_->bytes() + (average_ ? numbers : 0);
   memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
-  memory_.activations = threads * plan.peak;
+  memory_.activations = threads * (plan.peak + to_sample);
   memory_.streams = streams_.bytes(options.batch_tokens.tokens / longest + 1);
 }
 
-Plan Learner::rehearse(int64_t longest) {
+Plan Learner::rehearse(int64_t longest, int64_t& to_sample) {
   const TrainOptions& o = options_;
   // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
   // all of one length: then no more pieces can be made than there are sentences.
@@ -84,10 +87,13 @@ Plan Learner::rehearse(int64_t longest) {
   std::iota(streams.begin(), streams.end(), 0);
   s.streams = streams;
   streams_.pretend_full(std::ssize(streams));
+  to_sample = inputs_.rehearse(s);
   // With dropout and all: where it is on, a step asks for other memory.
   Worker& w = *workers_.front();
   w.arena.start_rehearsal();
-  run_shard(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)});
+  const GuidedLayer guided = guidance_.of(s, 0);
+  run_shard(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)},
+            guidance_.on() ? &guided : nullptr);
   streams_.begin(0, true);
   return w.arena.finish_rehearsal();
 }
@@ -105,6 +111,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
   pieces_.resize(batches.size());
   leaves_.clear();
   size_t pieces = 0;
+  int64_t guided_rows = 0;
   for (size_t b = 0; b < batches.size(); ++b) {
     const Batch& batch = *batches[b];
     begin_batch(streams_, batch);
@@ -113,14 +120,16 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     for (size_t i = 0; i < leaves; ++i)
       leaves_.push_back({b, count * i / leaves, count * (i + 1) / leaves, pieces + count * i / leaves});
     pieces += count;
+    if (guidance_.on()) guided_rows += guidance_.rows(batch);
     result.source_tokens += batch.source_tokens();
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
     result.flops += training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments,
                                    !batch.streams.empty());
   }
-  losses_.assign(pieces, 0);
+  losses_.assign(pieces, {});
   const auto step = static_cast<uint64_t>(updates_) * batches.size();
+  for (size_t b = 0; b < batches.size() && inputs_.on(); ++b) inputs_.begin(b, *batches[b], step + b, updates_ + 1);
   const LossOptions loss{.smoothing = static_cast<float>(options_.label_smoothing),
                          .scale = 1 / static_cast<float>(result.target_tokens)};
 
@@ -130,19 +139,27 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     Worker& w = *workers_[static_cast<size_t>(worker)];
     w.ctx.step = step + leaf.batch;
     Gradients* gradients = tree_.take();
-    for (size_t p = leaf.from; p < leaf.to; ++p)
-      losses_[leaf.first_loss + p - leaf.from] = run_shard(w, model_, pieces_[leaf.batch][p], gradients, loss);
+    for (size_t p = leaf.from; p < leaf.to; ++p) {
+      Shard& piece = pieces_[leaf.batch][p];
+      if (inputs_.on()) inputs_.replace(worker, leaf.batch, piece);
+      const GuidedLayer guided = guidance_.of(piece, guided_rows);
+      losses_[leaf.first_loss + p - leaf.from] =
+          run_shard(w, model_, piece, gradients, loss, guidance_.on() ? &guided : nullptr);
+    }
     tree_.give(i, gradients);
   });
   const Gradients& gradients = tree_.sum(&pool_);
 
-  for (const double l : losses_) result.loss += l;
+  for (const ShardLoss& l : losses_) {
+    result.loss += l.loss;
+    result.guide_loss += guidance_.on() ? l.guide / guidance_.weight() : 0;
+  }
   ++updates_;
   result.rate = pace.scale * learning_rate(options_, updates_, pace.last);
   Parameters& weights = model_.parameters();
   spoil(weights, gradients, updates_, pace.scale);
   result.gradient_norm = std::sqrt(kernels::square_norm(gradients.data(), weights.trained(), &pool_));
-  if (!std::isfinite(result.loss) || !std::isfinite(result.gradient_norm)) {
+  if (!std::isfinite(result.loss) || !std::isfinite(result.guide_loss) || !std::isfinite(result.gradient_norm)) {
     result.bad = first_bad(gradients);
     streams_.begin(streams_.streams(), true);  // what was remembered of this batch may not be numbers either
     return result;

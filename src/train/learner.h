@@ -8,14 +8,17 @@
 #include <vector>
 
 #include "train/gradient_tree.h"
+#include "train/guidance.h"
 #include "train/moving_average.h"
 #include "train/optimizer/optimizer.h"
 #include "train/shard_pass.h"
+#include "train/target_inputs.h"
 
 namespace attune {
 
 struct UpdateResult {
   double loss = 0;           // per target token, smoothing included
+  double guide_loss = 0;     // per row that is guided, its weight not counted
   double gradient_norm = 0;  // before clipping
   double rate = 0;
   double flops = 0;
@@ -102,7 +105,7 @@ class Learner {
     size_t batch, from, to;  // of pieces_[batch]
     size_t first_loss;
   };
-  Plan rehearse(int64_t longest);
+  Plan rehearse(int64_t longest, int64_t& to_sample);
   void exchange() {
     if (average_) average_->exchange(&pool_);
   }
@@ -114,6 +117,8 @@ class Learner {
   std::vector<std::unique_ptr<Worker>> workers_;
   GradientTree tree_;
   StreamMemory streams_;
+  TargetInputs inputs_;
+  Guidance guidance_;
   std::unique_ptr<Optimizer> optimizer_;
   std::optional<MovingAverage> average_;
   MemoryEstimate memory_;
@@ -121,7 +126,7 @@ class Learner {
   // of the update at hand
   std::vector<std::vector<Shard>> pieces_;  // per batch
   std::vector<Leaf> leaves_;
-  std::vector<double> losses_;  // per piece
+  std::vector<ShardLoss> losses_;  // per piece
 };
 
 }  // namespace attune

@@ -1,27 +1,37 @@
 #include "train/shard_pass.h"
 
+#include "autograd/elementwise.h"
+
 namespace attune {
 
 void begin_batch(StreamMemory& memory, const Batch& batch) {
   if (!batch.streams.empty()) memory.begin(batch.streams.back() + 1, batch.first);
 }
 
-double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
-                 const LossOptions& options) {
+Examples examples_of(const Shard& shard) {
   const auto tensor = [](std::span<const int32_t> ids) {
     return Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())});
   };
+  return {{tensor(shard.source), &shard.source_segments, shard.source_first_row},
+          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
+          tensor(shard.target_out)};
+}
+
+ShardLoss run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,
+                    const LossOptions& options, const GuidedLayer* guided) {
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
   pass.memory = w.memory;
-  const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
-                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
-                          tensor(shard.target_out)};
-  double value = 0;
-  const Var loss = model.loss(pass, examples, options);
-  w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });
-  if (w.ctx.tape) w.tape.backward(w.ctx, loss);
-  return value;
+  GuidedLayer layer = guided ? *guided : GuidedLayer();
+  pass.guided = guided ? &layer : nullptr;
+  ShardLoss values;
+  const Var loss = model.loss(pass, examples_of(shard), options);
+  w.ctx.run([&] {
+    values.loss = static_cast<double>(*loss.value().as<float>());
+    if (layer.loss) values.guide = static_cast<double>(*layer.loss.value().as<float>());
+  });
+  if (w.ctx.tape) w.tape.backward(w.ctx, layer.loss ? add(w.ctx, loss, layer.loss) : loss);
+  return values;
 }
 
 }  // namespace attune

@@ -18,8 +18,16 @@ struct Worker {
   StreamMemory* memory = nullptr;  // of the streams that shards go on; shared with the other threads
 };
 
-/// The loss of a shard; with a tape, its gradients are added to `gradients`.
-double run_shard(Worker& worker, const Transformer& model, const Shard& shard, Gradients* gradients,
-                 const LossOptions& options);
+/// What a model is given of a shard, which must outlive it.
+Examples examples_of(const Shard& shard);
+
+struct ShardLoss {
+  double loss = 0;
+  double guide = 0;  // what the guided layer added to it
+};
+/// The loss of a shard; with a tape, its gradients are added to `gradients`. Where a layer is guided, its loss is
+/// learned from too.
+ShardLoss run_shard(Worker& worker, const Transformer& model, const Shard& shard, Gradients* gradients,
+                    const LossOptions& options, const GuidedLayer* guided = nullptr);
 
 }  // namespace attune

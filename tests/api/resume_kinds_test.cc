@@ -45,7 +45,8 @@ INSTANTIATE_TEST_SUITE_P(All, Kinds,
                                          "train.schedule=constant", "train.schedule=cosine", "train.schedule=linear",
                                          "train.schedule=exponential", "model.attention_dropout=0.2",
                                          "model.activation_dropout=0.2", "model.word_dropout=0.2",
-                                         "model.layer_dropout=0.3", "train.ema=0.9"),
+                                         "model.layer_dropout=0.3", "train.ema=0.9", "train.target_noise=0.1",
+                                         "train.sampling.share=0.5"),
                          [](const auto& info) {
                            std::string name;
                            for (const char c : std::string(info.param))
@@ -181,6 +182,16 @@ TEST(ResumeTexts, SameBitsWithAMemoryAndEverything) {
   const LanguageRun run;
   expect_same(run, {"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl",
                     "model.layer_dropout=0.3", "model.word_dropout=0.1", "train.ema=0.9", "train.optimizer=adafactor"});
+}
+
+TEST(ResumeTexts, SameBitsWhereTheDecoderReadsSomethingElse) {
+  const LanguageRun run;
+  const Sets memory{"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl"};
+  run.train("plain", memory);
+  Sets sets = memory;
+  sets.insert(sets.end(), {"train.target_noise=0.1", "train.sampling={share = 0.4, from = 3, over = 8}"});
+  const auto bits = expect_same(run, sets);
+  EXPECT_TRUE(bits.at("model.safetensors") != run.bits("plain").at("model.safetensors"));
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/model_maker.h"
+#include "text/piece_words.h"
 
 namespace attune {
 namespace {
@@ -27,7 +28,7 @@ TEST(WordAlignment, MeanOfHeads) {
 TEST(WordAlignment, PiecesKnowTheirWords) {
   const text::Tokenizer t = test::letters_and_words(60);
   const std::string line = "  the cat\tsees   a dog .";
-  const auto source = words_of_source(t, line);
+  const auto source = text::words_of_pieces(t, line);
   const auto ids = t.encode(line);
   ASSERT_EQ(source.size(), ids.size());
   EXPECT_GT(ids.size(), 6u);  // some words are several pieces

@@ -260,6 +260,11 @@ constexpr Mistake kMistakes[] = {
     {Edit::below, "[train]", "seed = 1.5", "r.toml:13: train.seed is 1.5, not a whole number", "for example seed = 1"},
     {Edit::below, "[train]", "beta1 = 1", "r.toml:13: train.beta1 = 1 is out of range: 0 to below 1",
      "for example beta1 = 0.9"},
+    {Edit::below, "stop = \"3u\"", "guide = { weight = 1, layer = 1 }",
+     "r.toml:15: train.guide.layer = 1, but the decoder has layers 0 to 0", "-1 is the last but one"},
+    {Edit::below, "stop = \"3u\"", "guide = { weight = 1, kind = \"alignment\" }",
+     "r.toml:15: train.guide.kind = \"alignment\", but nothing says which words go together",
+     "name files of word alignments: data.alignment = [\"train.align\"]"},
     {Edit::below, "[train]", "epsilon = 0", "r.toml:13: train.epsilon = 0 is out of range: above 0",
      "for example epsilon = 1e-09"},
 };

@@ -48,6 +48,20 @@ TEST(Metric, Exact) {
   EXPECT_EQ(Json::parse(run_attune({"metric", "exact", "--ref", ref, ref, "--json"}).out)["score"], 100.0);
 }
 
+TEST(Metric, AlignmentErrorRate) {
+  const TempFolder dir;
+  const std::string ref = put(dir / "ref", "0-0 1-1\n2p2 4-4\n"), hyp = put(dir / "hyp", "0-0 1-1\n2-2 3-3\n");
+  const Outcome r = run_attune({"metric", "aer", "--ref", ref, hyp});
+  EXPECT_EQ(r.out,
+            "alignment error rate = 28.57 % (precision 75.00 %, recall 66.67 %, 4 links)\n"
+            "links:words|version:attune." ATTUNE_VERSION "\n")
+      << r.err;
+  EXPECT_EQ(Json::parse(run_attune({"metric", "aer", "--ref", ref, "--json", ref}).out)["links"], 4);
+  EXPECT_EQ(run_attune({"metric", "aer", "--ref", ref, "--lowercase", hyp}).code, 2);
+  EXPECT_EQ(run_attune({"metric", "aer", "--ref", ref, "--ref", ref, hyp}).code, 2);
+  EXPECT_EQ(run_attune({"metric", "aer", "--ref", ref, put(dir / "bad", "0-0\nx\n")}).code, 4);
+}
+
 TEST(Metric, Mistakes) {
   const TempFolder dir;
   const std::string one = put(dir / "one.de", "a\n"), two = put(dir / "two.de", "a\nb\n");

@@ -76,6 +76,25 @@ TEST(Translate, NBestScoresAndAlignments) {
       << all[0];
 }
 
+TEST(Translate, AlignsTranslationsThatAreThere) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), source = put(dir / "a", "a dog runs\n\nthe cat\n");
+  const std::string target = put(dir / "b", "ein hund\nx\ndie katze\n");
+  const Outcome r = run_attune({"translate", model, source, "--align-to", target});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto lines = lines_of(r.out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(std::regex_match(lines[0], std::regex("([012]-[01] ?)*"))) << lines[0];
+  EXPECT_EQ(lines[1], "");
+  EXPECT_EQ(run_attune({"translate", model, source, "--align-to", target, "--threads", "3"}).out, r.out);
+  const Json json =
+      Json::parse(lines_of(run_attune({"translate", model, source, "--align-to", target, "--json"}).out)[2]);
+  EXPECT_EQ(json["text"], "die katze");
+  const Outcome bad = run_attune({"translate", model, source, "--align-to", put(dir / "c", "x\n")});
+  EXPECT_EQ(bad.code, 4);
+  EXPECT_NE(bad.err.find(dir / "c" + " ends before " + source), std::string::npos) << bad.err;
+}
+
 TEST(Translate, Json) {
   const TempFolder dir;
   const std::string model = make_model(dir), file = put(dir / "in", "a dog\n\nzwei \xff hunde\n");

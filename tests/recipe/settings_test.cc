@@ -66,6 +66,13 @@ TEST(Recipe, WhatDoesNotGoTogetherIsRefused) {
       {"model.heads_kv=3",
        "model.heads = 4 is not a multiple of model.heads_kv = 3\n  fix: leave heads_kv out, or give it a divisor of "
        "the heads"},
+      {"train.guide={weight = 1, layer = 4}",
+       "train.guide.layer = 4, but the decoder has layers 0 to 3\n  fix: -1 is the last but one"},
+      {"train.guide={weight = 1, head = 4}",
+       "train.guide.head = 4, but there are heads 0 to 3 from decoder to encoder\n  fix: -1 is the mean of all"},
+      {"train.guide={weight = 1, kind = \"alignment\"}",
+       "train.guide.kind = \"alignment\", but nothing says which words go together\n"
+       "  fix: name files of word alignments: data.alignment = [\"train.align\"]"},
       {"tokenizer.joint=false",
        "model.tie = \"all\" needs one vocabulary for both sides\n"
        "  fix: set tokenizer.joint = true, or model.tie = \"output\""},

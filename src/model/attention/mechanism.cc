@@ -22,6 +22,8 @@ Var AttentionMechanism::step(const Pass&, const Projected&, AttentionState&) con
 Var AttentionMechanism::read(const Pass&, const Projected&, std::span<const int32_t>) const {
   fail(ErrorKind::internal, "attention: this mechanism reads no other sequence");
 }
+Var AttentionMechanism::guide(const Pass&, const Projected&, const Guide&) const { return {}; }
+
 bool AttentionMechanism::weights(const Pass&, const Projected&, float*) const { return false; }
 
 namespace {

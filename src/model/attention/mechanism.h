@@ -86,6 +86,9 @@ class AttentionMechanism {
   /// What a single sentence attended to, [heads, queries, keys], for people to look at; false where there is no such
   /// thing.
   virtual bool weights(const Pass& pass, const Projected& p, float* out) const;
+  /// What is wrong with what its rows attend to, [1], for learning from; missing where there are no weights to guide.
+  virtual Var guide(const Pass& pass, const Projected& p, const Guide& guide) const;
+  virtual bool can_be_guided() const { return false; }
   /// How many operations mix() does going forward, a multiply-add counted twice.
   virtual double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const = 0;
 

@@ -71,6 +71,13 @@ bool SoftmaxAttention::weights(const Pass& pass, const Projected& p, float* out)
   return true;
 }
 
+Var SoftmaxAttention::guide(const Pass& pass, const Projected& p, const Guide& guide) const {
+  if (!can_be_guided()) return {};
+  Attention a = dot_attention(pass, setup_, scored(pass, p), mask_);
+  a.scale = score_->scale();
+  return guide_loss(pass.ctx, a, guide);
+}
+
 double SoftmaxAttention::operations(const Parameters&, const Segments& queries, const Segments& keys) const {
   return dot_operations(setup_, mask_, queries, keys);
 }

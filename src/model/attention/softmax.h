@@ -36,6 +36,8 @@ class SoftmaxAttention : public AttentionMechanism {
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
   Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const override;
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
+  Var guide(const Pass& pass, const Projected& p, const Guide& guide) const override;
+  bool can_be_guided() const override { return fused(); }
   double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
 
  private:

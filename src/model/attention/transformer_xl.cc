@@ -63,7 +63,7 @@ Var exchange(const Pass& pass, int slot, const Var& x, const Segments& windows, 
     for (int64_t i = 0, from = 0; i < windows.count(); ++i) {
       const int32_t stream = pass.streams[static_cast<size_t>(i)], old = e.remembered[static_cast<size_t>(i)];
       pass.memory->recall(slot, stream, memory.value().row_range(from, old));
-      pass.memory->remember(slot, stream, x.value().row_range(windows.begin(i), windows.length(i)));
+      if (pass.remembers) pass.memory->remember(slot, stream, x.value().row_range(windows.begin(i), windows.length(i)));
       from += old;
     }
   });

@@ -89,6 +89,7 @@ Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& q
                                const Segments& sources) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, &queries, &sources};
   look_at(pass, name, setup, *mechanism, p);
+  if (pass.guided && pass.guided->place == name) pass.guided->loss = mechanism->guide(pass, p, pass.guided->guide);
   return output(pass, mechanism->mix(pass, p));
 }
 

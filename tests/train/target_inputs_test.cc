@@ -1,0 +1,209 @@
+// What the decoder reads where it is not the truth: how much of it, where, by what, and the same whatever computes it.
+#include "train/target_inputs.h"
+
+#include <gtest/gtest.h>
+
+#include "model/tiny_model.h"
+#include "text/vocabulary.h"
+#include "train/learner.h"
+
+namespace attune {
+namespace {
+
+constexpr int64_t kVocabulary = 40;
+
+/// Sentences that translate into themselves, of any lengths.
+Batch copies(int sentences, int seed) {
+  Batch b;
+  std::vector<int32_t> lengths;
+  for (const auto& s : random_sentences(sentences, 20, kVocabulary, seed)) {
+    b.source.insert(b.source.end(), s.begin(), s.end());
+    b.target_out.insert(b.target_out.end(), s.begin(), s.end());
+    b.target_in.push_back(text::kBegin);
+    b.target_in.insert(b.target_in.end(), s.begin(), s.end() - 1);
+    lengths.push_back(static_cast<int32_t>(s.size()));
+  }
+  b.source_segments = b.target_segments = Segments::of_lengths(lengths);
+  b.examples.resize(lengths.size());
+  return b;
+}
+
+struct Replaced : testing::Test {
+  std::unique_ptr<Transformer> model = tiny_model({.vocabulary = kVocabulary});
+  StreamMemory memory{model->memories()};
+  TrainOptions options;
+
+  /// What is read of a batch cut into so many shards.
+  std::vector<int32_t> read(const Batch& batch, int64_t shards = 4, uint64_t step = 3, int64_t update = 4) {
+    TargetInputs inputs(*model, options, memory, 1);
+    EXPECT_TRUE(inputs.on());
+    inputs.begin(0, batch, step, update);
+    std::vector<Shard> pieces;
+    cut(batch, shards, pieces);
+    std::vector<int32_t> all;
+    for (Shard& piece : pieces) {
+      inputs.replace(0, 0, piece);
+      all.insert(all.end(), piece.target_in.begin(), piece.target_in.end());
+    }
+    return all;
+  }
+};
+
+double share_of_difference(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
+  int64_t different = 0;
+  for (size_t i = 0; i < a.size(); ++i) different += a[i] != b[i];
+  return static_cast<double>(different) / static_cast<double>(a.size());
+}
+
+TEST_F(Replaced, NoiseReplacesItsShareByAnyOtherPiece) {
+  options.target_noise = 0.3;
+  const Batch batch = copies(1000, 1);
+  const std::vector<int32_t> noised = read(batch);
+  ASSERT_EQ(noised.size(), batch.target_in.size());
+  std::vector<int> drawn(kVocabulary);
+  int64_t tokens = 0, replaced = 0;
+  for (size_t i = 0; i < noised.size(); ++i) {
+    if (batch.target_in[i] == text::kBegin) {
+      EXPECT_EQ(noised[i], text::kBegin);
+      continue;
+    }
+    ++tokens;
+    if (noised[i] == batch.target_in[i]) continue;
+    ++replaced;
+    ++drawn.at(static_cast<size_t>(noised[i]));
+  }
+  EXPECT_NEAR(static_cast<double>(replaced) / static_cast<double>(tokens), 0.3, 0.02);
+  for (int32_t id = 0; id < text::kMarks; ++id) EXPECT_EQ(drawn[static_cast<size_t>(id)], 0);
+  const double even = static_cast<double>(replaced) / (kVocabulary - text::kMarks);
+  for (size_t id = text::kMarks; id < drawn.size(); ++id) EXPECT_NEAR(drawn[id], even, 6 * std::sqrt(even)) << id;
+}
+
+TEST_F(Replaced, NoiseIsAFunctionOfSeedStepAndPlace) {
+  options.target_noise = 0.2;
+  const Batch batch = copies(200, 1);
+  const auto first = read(batch, 1, 3);
+  for (const int64_t shards : {1, 2, 8}) EXPECT_EQ(read(batch, shards, 3), first);
+  EXPECT_NEAR(share_of_difference(read(batch, 1, 4), first), 0.35, 0.1) << "another step, other tokens";
+  options.seed = 2;
+  EXPECT_NEAR(share_of_difference(read(batch, 1, 3), first), 0.35, 0.1);
+}
+
+TEST_F(Replaced, AVocabularyOfOnePieceHasNoOther) {
+  model = tiny_model({.vocabulary = text::kMarks + 1});
+  options.target_noise = 0.5;
+  Batch batch = copies(5, 1);
+  for (auto* ids : {&batch.source, &batch.target_in, &batch.target_out})
+    for (int32_t& id : *ids) id = std::min(id, text::kMarks);
+  EXPECT_EQ(read(batch), batch.target_in);
+}
+
+TEST(SamplingShare, IsALine) {
+  const SamplingSettings s{.share = 0.4, .from = 100, .over = 200};
+  EXPECT_EQ(sampling_share(s, 1), 0);
+  EXPECT_EQ(sampling_share(s, 100), 0);
+  EXPECT_DOUBLE_EQ(sampling_share(s, 101), 0.4 / 200);
+  EXPECT_DOUBLE_EQ(sampling_share(s, 200), 0.2);
+  EXPECT_DOUBLE_EQ(sampling_share(s, 300), 0.4);
+  EXPECT_DOUBLE_EQ(sampling_share(s, 100000), 0.4);
+  EXPECT_DOUBLE_EQ(sampling_share({.share = 0.4}, 1), 0.4) << "at once";
+}
+
+/// What the model says after each row of a batch, sentence by sentence, in plain steps.
+std::vector<int32_t> said_after(const Transformer& model, const Batch& b) {
+  std::vector<int32_t> said;
+  for (int64_t s = 0; s < b.size(); ++s) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, model.parameters()};
+    const auto part = [](const std::vector<int32_t>& ids, const Segments& of, int64_t i) {
+      return Tensor(ids.data() + of.begin(i), Shape{of.length(i)});
+    };
+    const Segments source = Segments::single(b.source_segments.length(s));
+    const Segments target = Segments::single(b.target_segments.length(s));
+    const Var encoded = model.encode(pass, {part(b.source, b.source_segments, s), &source});
+    const Var logits =
+        model.logits(pass, model.decode(pass, {part(b.target_in, b.target_segments, s), &target}, encoded, &source));
+    for (int64_t i = 0; i < logits.rows(); ++i) {
+      const float* row = logits.value().row<float>(i);
+      said.push_back(static_cast<int32_t>(std::max_element(row + text::kMarks, row + logits.cols()) - row));
+    }
+  }
+  return said;
+}
+
+TEST_F(Replaced, SamplingPutsInWhatTheModelSaysAfterWhatIsRight) {
+  options.sampling = {.share = 0.5, .from = 2, .over = 2};
+  const Batch batch = copies(200, 2);
+  EXPECT_EQ(read(batch, 4, 1, 2), batch.target_in) << "not yet";
+  const std::vector<int32_t> sampled = read(batch), said = said_after(*model, batch);
+  int64_t tokens = 0, replaced = 0;
+  for (size_t i = 0; i < sampled.size(); ++i) {
+    if (batch.target_in[i] == text::kBegin) {
+      ASSERT_EQ(sampled[i], text::kBegin);
+      continue;
+    }
+    ++tokens;
+    if (sampled[i] == batch.target_in[i]) continue;
+    ++replaced;
+    EXPECT_EQ(sampled[i], said[i - 1]) << i;
+  }
+  EXPECT_NEAR(static_cast<double>(replaced) / static_cast<double>(tokens), 0.5, 0.06);
+  for (const int64_t shards : {1, 2, 8}) EXPECT_EQ(read(batch, shards), sampled);
+}
+
+TEST_F(Replaced, ASampledTokenIsNotNoisedToo) {
+  options.sampling = {.share = 1};
+  const Batch batch = copies(50, 2);
+  const auto alone = read(batch);
+  options.target_noise = 0.3;
+  EXPECT_EQ(read(batch), alone);
+}
+
+struct Learned {
+  std::vector<double> losses;
+  std::vector<float> weights;
+  int64_t overflows = 0;
+};
+
+Learned three_updates(const TrainOptions& o, int threads, double dropout = 0.1) {
+  ModelOptions m = tiny_options({});
+  m.dropout = dropout;
+  Transformer model(m, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .longest = 100});
+  model.initialize(1);
+  ThreadPool pool(threads);
+  Learner learner(model, o, 20, pool);
+  Learned run;
+  for (int i = 0; i < 3; ++i) {
+    const Batch batch = copies(150, i);
+    const Batch* one = &batch;
+    run.losses.push_back(learner.update({&one, 1}).loss);
+  }
+  run.weights.assign(model.parameters().data(), model.parameters().data() + model.parameters().size());
+  run.overflows = learner.overflows();
+  return run;
+}
+
+TEST(TargetInputs, UpdatesHaveTheSameBitsOnAnyThreads) {
+  TrainOptions o;
+  o.batch_tokens = TokenBudget{2048};
+  o.shards = 4;
+  o.slices = 2;
+  o.warmup = 10;
+  const Learned plain = three_updates(o, 1);
+  for (const bool sampling : {false, true}) {
+    TrainOptions own = o;
+    sampling ? void(own.sampling = {.share = 0.6, .from = 1, .over = 1}) : void(own.target_noise = 0.2);
+    const Learned expected = three_updates(own, 1);
+    EXPECT_EQ(expected.losses[0] == plain.losses[0], sampling) << "sampling begins with the second update";
+    EXPECT_NE(expected.losses[1], plain.losses[1]);
+    EXPECT_EQ(expected.overflows, 0);
+    for (const int threads : {2, 3}) {
+      const Learned run = three_updates(own, threads);
+      EXPECT_EQ(run.losses, expected.losses) << threads;
+      EXPECT_TRUE(run.weights == expected.weights) << threads;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace attune
