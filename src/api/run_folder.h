@@ -46,6 +46,8 @@ class RunFolder {
   /// Refuses a folder where another run was at work since it was looked at.
   void expect_empty() const;
 
+  /// What the run started from, for its records; resume() reads it from there.
+  void set_start(const std::string& hash) { start_hash_ = hash; }
   /// A checkpoint, and old ones removed.
   void save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, const std::string& content_hash);
   void add_milestone(int64_t update, double score) { milestones_.push_back({update, score}); }
@@ -57,6 +59,7 @@ class RunFolder {
   int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
 
  private:
+  void check_start(const Checkpoint& from, const Recipe& before) const;
   int64_t count_to_average() const;  // 0: none, for one would be no mean
   ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
   std::vector<Milestone> to_average() const;
@@ -64,6 +67,7 @@ class RunFolder {
   std::string dir_;
   const Recipe& recipe_;
   std::vector<Milestone> milestones_;
+  std::string start_hash_;
 };
 
 /// What changed between the recipe of a run and the one given now that would train another model. Keys that only say

@@ -28,6 +28,9 @@ struct Pass {
   StreamMemory* memory = nullptr;         // what layers remember of the streams that the rows at hand go on, if any ...
   std::span<const int32_t> streams = {};  // ... one per segment
 
+  bool recompute = false;  // layers keep nothing but what enters them (autograd/recompute.h) ...
+  bool again = false;      // ... and this is the second time: what happens beside the result has happened
+
   Var operator[](int i) const {
     return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];
   }

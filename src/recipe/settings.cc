@@ -1,9 +1,11 @@
 #include "recipe/settings.h"
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "recipe/reader.h"
 #include "recipe/writer.h"
 
@@ -42,7 +44,7 @@ void check_model(const Recipe& r, const Checker& c) {
     c.demand(m.heads_kv == 0 || heads % m.heads_kv == 0, "model.{} = {} is not a multiple of model.heads_kv = {}", key,
              heads, m.heads_kv);
   }
-  c.demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
+  c.demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint || r.tokenizer_of_start,
            "model.tie = \"all\" needs one vocabulary for both sides\n"
            "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
   c.demand(r.task != Task::language || m.shape == ModelShape::decoder,
@@ -91,6 +93,9 @@ void check_train(const TrainOptions& t, const Checker& c) {
            "train.schedule = \"plateau\" goes by validations, and train.validate = \"{}\" has none\n"
            "  fix: set train.validate = \"1e\"",
            t.validate.text());
+  c.demand(t.start_parts.empty() || !t.start.empty(),
+           "train.start_parts names what to take, but there is no model to take it of\n"
+           "  fix: name its folder by train.start, or leave start_parts out");
   c.demand(t.average_of == AverageOf::best || t.average <= t.keep,
            "train.average = {} is more than the train.keep = {} checkpoints that stay", t.average, t.keep);
 }
@@ -118,11 +123,18 @@ Recipe defaults_of(Task task) {
 
 namespace {
 
+constexpr const char* kTokenizerKeys = "tokenizer.";
+
 /// Sets all that the text and `--set` say on top of what a recipe has.
 Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
   const Fields fields = fields_of(recipe);
-  parse_recipe(toml, place, fields);
+  std::vector<std::string> said = parse_recipe(toml, place, fields);
   for (const std::string& s : sets) apply_setting(s, fields);
+  said.insert(said.end(), sets.begin(), sets.end());
+  const auto of_tokenizer = [](const std::string& key) {
+    return std::string_view(trim(key)).starts_with(kTokenizerKeys);
+  };
+  recipe.tokenizer_of_start = !recipe.train.start.empty() && std::none_of(said.begin(), said.end(), of_tokenizer);
   return recipe;
 }
 
@@ -141,25 +153,40 @@ Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets
 
 namespace {
 
-void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
-  for (auto* files : {&data.train, &data.valid, &data.test})
+void make_absolute(Recipe& recipe, const std::filesystem::path& folder) {
+  const auto absolute = [&](const std::string& path) {
+    return std::filesystem::absolute(folder / path).lexically_normal().string();
+  };
+  for (auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test})
     for (std::string& f : *files)
-      if (f != "-") f = std::filesystem::absolute(folder / f).lexically_normal().string();
+      if (f != "-") f = absolute(f);
+  if (std::string& start = recipe.train.start; !start.empty()) {
+    start = absolute(start);
+    while (start.size() > 1 && start.ends_with('/')) start.pop_back();
+  }
 }
 
 }  // namespace
 
 Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets) {
   const std::string text = read_recipe_text(path);
-  Recipe recipe = set_on(defaults_of(read_recipe(text, path, sets).task), text, path, {});
-  make_absolute(recipe.data, std::filesystem::path(path).parent_path());
+  const Recipe whole = read_recipe(text, path, sets);
+  Recipe recipe = set_on(defaults_of(whole.task), text, path, {});
+  make_absolute(recipe, std::filesystem::path(path).parent_path());
   const Fields fields = fields_of(recipe);
   for (const std::string& s : sets) apply_setting(s, fields);
-  make_absolute(recipe.data, {});
+  make_absolute(recipe, {});
+  recipe.tokenizer_of_start = whole.tokenizer_of_start;
   check_recipe(recipe, path);
   return recipe;
 }
 
-std::string recipe_text(Recipe recipe) { return recipe_text(fields_of(recipe)); }
+std::string recipe_text(Recipe recipe) {
+  Fields fields = fields_of(recipe);
+  // What it does not say must not be said for it: read again, it means the same.
+  if (recipe.tokenizer_of_start)
+    std::erase_if(fields, [](const Field& f) { return f.name.starts_with(kTokenizerKeys); });
+  return recipe_text(fields);
+}
 
 }  // namespace attune

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "train/gradient_tree.h"
+#include "train/memory_plan.h"
 #include "train/moving_average.h"
 #include "train/optimizer/optimizer.h"
 #include "train/shard_pass.h"
@@ -40,16 +41,6 @@ struct GradientFault {
 };
 void inject_gradient_fault(const GradientFault& fault);
 
-/// Bytes a run will hold at its worst.
-struct MemoryEstimate {
-  int64_t parameters = 0;  // the weights, and the panels packed of them
-  int64_t moments = 0;     // what the optimiser remembers, and the average of the weights
-  int64_t gradients = 0;
-  int64_t activations = 0;  // of all threads
-  int64_t streams = 0;      // what layers remember of texts
-  int64_t total() const { return parameters + moments + gradients + activations + streams; }
-};
-
 class Learner {
  public:
   /// Rehearses the largest shard of the budget, where no sequence is longer than `longest`, and takes its memory. The
@@ -69,6 +60,10 @@ class Learner {
   void set_updates(int64_t updates, int64_t steps) {
     updates_ = updates;
     steps_ = steps;
+  }
+  /// Takes the weights as those to begin with: before they are judged or saved at update 0.
+  void begin() {
+    if (average_) average_->begin();
   }
   /// Forgets everything but the weights: as before the first update.
   void restart();
@@ -102,7 +97,6 @@ class Learner {
     size_t batch, from, to;  // of pieces_[batch]
     size_t first_loss;
   };
-  Plan rehearse(int64_t longest);
   void exchange() {
     if (average_) average_->exchange(&pool_);
   }

@@ -14,13 +14,16 @@ double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradie
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
   pass.memory = w.memory;
+  pass.recompute = w.recompute;
   const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
                           {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
                           tensor(shard.target_out)};
   double value = 0;
   const Var loss = model.loss(pass, examples, options);
   w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });
-  if (w.ctx.tape) w.tape.backward(w.ctx, loss);
+  // A batch that goes around every sublayer that is not frozen has nothing to teach.
+  if (w.ctx.tape && loss.needs_grad()) w.tape.backward(w.ctx, loss);
+  if (w.ctx.tape) w.tape.clear();
   return value;
 }
 
