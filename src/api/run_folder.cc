@@ -13,6 +13,7 @@
 #include <set>
 #include <thread>
 
+#include "api/start_model.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -59,11 +60,18 @@ bool FolderLock::is_held(const std::string& dir) {
   return held;
 }
 
+namespace {
+constexpr const char* kStartHash = "start_hash";  // in trainer.json
+}
+
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
-  std::set<std::string> free{"data.train",     "data.valid",   "data.test",     "data.languages",
-                             "train.save",     "train.keep",   "train.average", "train.average_of",
-                             "train.patience", "train.memory", "data.alignment"};
+  std::set<std::string> free{"data.train",     "data.valid",   "data.test",       "data.languages",
+                             "train.save",     "train.keep",   "train.average",   "train.average_of",
+                             "train.patience", "train.memory", "train.recompute", "data.alignment"};
   if (!depends_on_end(now.train.schedule)) free.insert("train.stop");
+  if (now.train.batch_tokens.automatic()) free.insert("train.batch_tokens");  // it was chosen when the run began
+  // Where the model it began with lies does not matter; whether there was one does.
+  if (before.train.start.empty() == now.train.start.empty()) free.insert("train.start");
   std::vector<std::string> changes;
   for (const Difference& d : differences(to_values(before), to_values(now)))
     if (!free.contains(d.key)) changes.push_back(d.text());
@@ -91,7 +99,20 @@ std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
          "{} holds a run of another recipe: {}\n  fix: undo the change to go on, give --out another folder, or start "
          "anew with --fresh",
          dir_, join(changes, "; "));
+  check_start(found->checkpoint, before);
   return found->checkpoint;
+}
+
+void RunFolder::check_start(const Checkpoint& from, const Recipe& before) const {
+  const std::string& now = recipe_.train.start;
+  if (now == before.train.start) return;
+  const std::string path = from.path + "/" + kTrainerName, hash = StartModel::hash_of(now);
+  const State state = State::from_json(read_file(path), path);
+  if (hash.empty() || !state.has(kStartHash) || hash == state.text(kStartHash)) return;
+  fail(ErrorKind::recipe,
+       "train.start = \"{}\" is not the model that the run in {} began with, \"{}\"\n  fix: undo the change to go on, "
+       "give --out another folder, or start anew with --fresh",
+       now, dir_, before.train.start);
 }
 
 void RunFolder::clear() {
@@ -137,6 +158,9 @@ State state_of(const Progress& p, const std::vector<Milestone>& milestones, cons
   s.set("waited", p.waited);
   s.set("good_update", p.good_update);
   s.set("rolled_back_to", p.rolled_back_to);
+  s.set("loss_count", p.trend.count);
+  s.set("loss_mean", p.trend.mean);
+  s.set("loss_best", p.trend.best);
   if (p.best_update > 0) s.set("best_score", p.best_score);
   s.set("content_hash", content_hash);
   s.set("milestones", static_cast<int64_t>(milestones.size()));
@@ -170,6 +194,7 @@ Progress progress_of(const State& s) {
   p.waited = s.whole("waited");
   p.good_update = s.whole("good_update");
   p.rolled_back_to = s.whole("rolled_back_to");
+  if (s.has("loss_count")) p.trend = {s.whole("loss_count"), s.number("loss_mean"), s.number("loss_best")};
   return p;
 }
 
@@ -217,6 +242,7 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   if (!optimizer.empty()) load_tensors(from.path + "/" + kOptimizerName, optimizer);
   load_tensors(from.path + "/" + kModelName, tensors_of(parameters, learner.kept_weights()));
   parameters.repack(pool);
+  if (state.has(kStartHash)) start_hash_ = state.text(kStartHash);
   const Progress progress = progress_of(state);
   learner.set_updates(progress.updates, progress.steps);
   milestones_.clear();
@@ -241,8 +267,11 @@ Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::strin
   for (const Checkpoint& c : checkpoints(dir_))
     if (c.step <= update && is_whole(c.path)) from = c;
   // What came after it belongs to a course that is given up; a stop from here on must not go on from that.
+  if (from.path.empty() && !start_hash_.empty())  // a run that started from a model has a checkpoint of that
+    fail(ErrorKind::model,
+         "no checkpoint in {} is whole: there is nothing to go back to\n  fix: start anew with --fresh", dir_);
   remove_after(dir_, from.step);
-  if (from.step == 0) {
+  if (from.path.empty()) {
     milestones_.clear();
     learner.model().initialize(recipe_.train.seed);
     learner.restart();
@@ -274,6 +303,7 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
   c.optimizer = optimizer_tensors(learner);
   c.trainer = state_of(progress, milestones_, content_hash);
   if (learner.streams().in_use()) c.trainer->set("streams", learner.streams().streams());
+  if (!start_hash_.empty()) c.trainer->set(kStartHash, start_hash_);
   save_checkpoint(dir_, progress.updates, c);
   std::set<int64_t> spared;
   for (const Milestone& m : milestones_) spared.insert(m.update);

@@ -51,6 +51,8 @@ class RunFolder {
   /// Refuses a folder where another run was at work since it was looked at.
   void expect_empty() const;
 
+  /// What the run started from, for its records; resume() reads it from there.
+  void set_start(const std::string& hash) { start_hash_ = hash; }
   /// A checkpoint, and old ones removed.
   void save(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, const std::string& content_hash);
   /// For when the folder is not there any more: makes it and a checkpoint in it, and throws ErrorKind::io, for log and
@@ -66,6 +68,7 @@ class RunFolder {
   int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
 
  private:
+  void check_start(const Checkpoint& from, const Recipe& before) const;
   /// The folders of those of to_average that are whole; none where only one is left, which would be no mean.
   std::vector<std::string> models_to_average() const;
   ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
@@ -74,6 +77,7 @@ class RunFolder {
   std::string dir_;
   const Recipe& recipe_;
   std::vector<Milestone> milestones_;
+  std::string start_hash_;
 };
 
 /// What changed between the recipe of a run and the one given now that would train another model. Keys that only say

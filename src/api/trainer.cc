@@ -35,7 +35,6 @@ void refuse_what_is_not_there(const Recipe& recipe) {
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.
   if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
-  refuse(recipe.train.batch_tokens.automatic(), "train.batch_tokens = \"auto\"", "set a number, like 4096");
 }
 
 }  // namespace

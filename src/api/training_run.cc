@@ -21,6 +21,13 @@ namespace fs = std::filesystem;
 /// Where most runs land: what estimates of time assume before anything was measured.
 constexpr double kLikelyShareOfPeak = 0.55;
 
+std::string frozen_note(const Parameters& parameters) {
+  int64_t frozen = 0;
+  for (int i = 0; i < parameters.count(); ++i)
+    if (parameters.is_frozen(i)) frozen += std::ssize(parameters.names(i));
+  return frozen == 0 ? "" : fmt::format("{} of {} parameters are frozen", frozen, parameters.named().size());
+}
+
 }  // namespace
 
 void Smoothed::add(const UpdateResult& r, double seconds) {
@@ -40,7 +47,7 @@ void Smoothed::add(const UpdateResult& r, double seconds) {
 
 // --- before the first update -----------------------------------------------------------------------------------------
 
-OpenedFolder::OpenedFolder(const std::string& out, const Recipe& recipe, bool fresh) : folder(out, recipe) {
+OpenedFolder::OpenedFolder(const std::string& out, Recipe& recipe, bool fresh) : folder(out, recipe) {
   std::error_code ignored;
   if (!fs::is_directory(out, ignored)) {
     if (fs::exists(out, ignored)) fail(ErrorKind::usage, "{} is not a folder", out);
@@ -49,6 +56,8 @@ OpenedFolder::OpenedFolder(const std::string& out, const Recipe& recipe, bool fr
   lock.emplace(out);
   if (fresh) return;
   from = folder.find(notes);
+  if (from && recipe.train.batch_tokens.automatic())
+    recipe.train.batch_tokens = load_recipe(from->path + "/" + kRecipeName).train.batch_tokens;
   if (!from && fs::exists(out + "/" + kModelName, ignored))
     fail(ErrorKind::usage,
          "{} holds a model, but no checkpoints to go on from\n  fix: give --out another folder, or replace it with "
@@ -63,26 +72,55 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       out_(out),
       events_(events),
       pool_(options.threads),
-      place_(out, recipe, options.fresh),
-      tokenizers_([&] {
-        phase(place_.from ? "reading the checkpoint" : "learning the vocabulary");
-        return place_.from ? Tokenizers::load(place_.from->path + "/" + kTokenizerName)
-                           : train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
-      }()),
-      data_([&] {
-        phase("reading the data");
-        TrainingData data =
-            read_training_data(recipe.data, tokenizers_.encoders(sides_of(recipe.task)), recipe.train.seed, &pool_);
-        Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
-        return data;
-      }()),
-      model_(recipe.model, vocabularies_of(recipe, tokenizers_)),
-      learner_(model_, recipe.train, data_.train.longest(), pool_),
-      validator_(model_, data_, tokenizers_, recipe, pool_) {
-  model_.initialize(recipe.train.seed);
+      place_(out, recipe_, options.fresh),
+      start_(place_.from || recipe_.train.start.empty() ? std::nullopt : std::make_optional<StartModel>(recipe_)),
+      tokenizers_(first_tokenizers()),
+      data_(read_data()),
+      model_(recipe_.model, vocabularies_of(recipe_, tokenizers_), recipe_.train.freeze),
+      learner_(model_, fit_to_memory(), data_.train.longest(), pool_),
+      validator_(model_, data_, tokenizers_, recipe_, pool_) {
+  model_.initialize(recipe_.train.seed);
+  if (start_) {
+    start_->give(model_, tokenizers_, &pool_);
+    place_.folder.set_start(start_->hash());
+  }
+  learner_.begin();
   if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
   updated_at_ = progress_.seconds;
   rate_scale_ = progress_.rate_scale;
+}
+
+Tokenizers TrainingRun::first_tokenizers() const {
+  phase(place_.from                  ? "reading the checkpoint"
+        : recipe_.tokenizer_of_start ? "reading the start"
+                                     : "learning the vocabulary");
+  if (place_.from) return Tokenizers::load(place_.from->path + "/" + kTokenizerName);
+  if (recipe_.tokenizer_of_start) return start_->tokenizers();
+  return train_tokenizers(recipe_.data, recipe_.tokenizer, sides_of(recipe_.task));
+}
+
+TrainingData TrainingRun::read_data() {
+  phase("reading the data");
+  TrainingData data =
+      read_training_data(recipe_.data, tokenizers_.encoders(sides_of(recipe_.task)), recipe_.train.seed, &pool_);
+  // Refuses a budget that is too small.
+  if (!recipe_.train.batch_tokens.automatic()) Batches(data.train, batch_options(recipe_.train));
+  return data;
+}
+
+const TrainOptions& TrainingRun::fit_to_memory() {
+  const int64_t longest = data_.train.longest();
+  held_ = resident_bytes() - model_.parameters().size() * static_cast<int64_t>(sizeof(float));
+  if (recipe_.train.memory.bytes > 0) {
+    const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());
+    const bool chosen = recipe_.train.batch_tokens.automatic();
+    recipe_.train.batch_tokens =
+        budget_in(recipe_.train, longest, [&](TokenBudget b) { return held_ + memory(b).total(); });
+    if (chosen)
+      place_.notes.push_back(fmt::format("train.batch_tokens = {}: the most that fits in {}",
+                                         recipe_.train.batch_tokens.tokens, recipe_.train.memory.text()));
+  }
+  return recipe_.train;
 }
 
 void TrainingRun::phase(const char* what) const {
@@ -100,12 +138,14 @@ TrainingPlan TrainingRun::plan() const {
   p.validation_pairs = data_.valid.size();
   p.tokens_per_epoch = data_.train.rows();
   p.resumed_at = progress_.updates;
-  // Weights, moments and the corpus are in memory by now; gradients and activations are still to come.
-  p.memory = resident_bytes() + learner_.memory().gradients + learner_.memory().activations;
+  p.memory = held_ + learner_.memory().total();
   p.threads = pool_.threads();
   p.seconds = seconds_to_go();
   p.notes = place_.notes;
   p.notes.insert(p.notes.end(), tokenizers_.notes.begin(), tokenizers_.notes.end());
+  if (start_) p.notes.insert(p.notes.end(), start_->notes().begin(), start_->notes().end());
+  if (const std::string frozen = frozen_note(model_.parameters()); !start_ && !frozen.empty())
+    p.notes.push_back(frozen);
   const auto add = [&](const PairReport& r, const char* what) {
     for (const std::string& s : r.sentences(recipe_.data.overlong)) p.notes.push_back(std::string(what) + ": " + s);
   };
@@ -253,6 +293,8 @@ TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
     log.nothing_to_do(o);
     return o;
   }
+  // To go back to: the start itself may be gone by then.
+  if (start_) place_.folder.save(learner_, progress_, tokenizers_, data_.content_hash);
   const Ended ended = run_updates(learner_, data_.train, recipe_.train, progress_, loop_events(log, stop));
   TrainingOutcome o = outcome(ended);
   if (ended != Ended::asked) finish(o);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "api/run_folder.h"
+#include "api/start_model.h"
 #include "api/train_log.h"
 #include "api/validator.h"
 #include "attune/trainer.h"
@@ -27,7 +28,8 @@ class Smoothed {
 
 /// What was in the run's folder before: a checkpoint to go on from, or nothing. Keeps other runs out.
 struct OpenedFolder {
-  OpenedFolder(const std::string& out, const Recipe& recipe, bool fresh);
+  /// A budget that was chosen when the run began is put into the recipe.
+  OpenedFolder(const std::string& out, Recipe& recipe, bool fresh);
 
   RunFolder folder;
   std::optional<FolderLock> lock;  // none while there is no folder
@@ -45,6 +47,9 @@ class TrainingRun {
  private:
   void phase(const char* what) const;
   TrainingPlan plan() const;
+  Tokenizers first_tokenizers() const;
+  TrainingData read_data();
+  const TrainOptions& fit_to_memory();
   double seconds_to_go() const;
   TrainingStatus status(const UpdateResult& r, const Progress& p);
   LoopEvents loop_events(TrainLog& log, const std::atomic<bool>& stop);
@@ -52,14 +57,16 @@ class TrainingRun {
   void finish(TrainingOutcome& o);
 
   const TrainerOptions& options_;
-  const Recipe& recipe_;
+  Recipe recipe_;
   const std::string& out_;
   const TrainingEvents& events_;
   ThreadPool pool_;
   OpenedFolder place_;
+  std::optional<StartModel> start_;  // none when the run goes on from a checkpoint
   Tokenizers tokenizers_;
   TrainingData data_;
   Transformer model_;
+  int64_t held_ = 0;  // bytes, of all but the model and what training it takes
   Learner learner_;
   Validator validator_;
   Progress progress_;

@@ -42,6 +42,16 @@ void Parameters::add_name(std::string name, const Shape& shape, int64_t offset) 
   ++entries_.back().names;
 }
 
+void Parameters::freeze(int i) {
+  check(data_.size() == 0, "parameters", "'{}' is frozen after allocate()", name(i));
+  entries_[static_cast<size_t>(i)].frozen = true;
+}
+
+std::span<const NamedParameter> Parameters::names(int i) const {
+  const Entry& e = entries_[static_cast<size_t>(i)];
+  return {named_.data() + e.first_name, e.names};
+}
+
 int64_t Parameters::numbers() const {
   int64_t n = 0;
   for (const Entry& e : entries_) n += e.shape.size();
@@ -68,10 +78,13 @@ void Parameters::place(Entry& entry, int64_t& at) {
 void Parameters::allocate() {
   int64_t at = 0;
   for (Entry& e : entries_)
-    if (!e.buffer) place(e, at);
+    if (!e.buffer && !e.frozen) place(e, at);
   trained_ = at;
   for (Entry& e : entries_)
-    if (e.buffer) place(e, at);
+    if (e.buffer && !e.frozen) place(e, at);
+  changing_ = at;
+  for (Entry& e : entries_)
+    if (e.frozen) place(e, at);
   data_ = Aligned<float>(at);
 }
 
@@ -98,7 +111,7 @@ void Parameters::repack(ThreadPool* pool) {
 
 Var Parameters::var(Ctx& ctx, int i, Gradients* to) const {
   const Entry& e = entries_[static_cast<size_t>(i)];
-  Var v = to && !e.buffer ? ctx.parameter(value(i), to->grad(i), to->written(i)) : ctx.input(value(i));
+  Var v = to && !e.buffer && !e.frozen ? ctx.parameter(value(i), to->grad(i), to->written(i)) : ctx.input(value(i));
   if (e.matrix.data) {
     v.slot()->packed = &e.matrix;
     v.slot()->packed_transposed = &e.matrix_transposed;

@@ -2,6 +2,7 @@
 // over flat memory. Gradients are a block of the same layout, one per shard.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -36,6 +37,8 @@ class Parameters {
   /// Numbers that no gradient changes: a rule of their owner moves them after each update, by what its layers gathered
   /// in their place of the Gradients (centroids of clusters). They lie behind all others.
   int add_buffer(std::string name, const Shape& shape);
+  /// No update changes it from now on: it gets no gradient and lies behind all that does change.
+  void freeze(int i);
   /// Makes the flat block, filled with zeros.
   void allocate();
 
@@ -49,8 +52,13 @@ class Parameters {
   /// The flat block; each parameter begins at a multiple of 16, with zeros between.
   float* data() const { return data_.data(); }
   int64_t size() const { return data_.size(); }
-  /// How much of the block, from its beginning, gradients change: all but the buffers.
+  /// How much of the block, from its beginning, gradients change: all but the buffers and what is frozen.
   int64_t trained() const { return trained_; }
+  /// How much of it updates change: those, and the buffers.
+  int64_t changing() const { return changing_; }
+  bool is_frozen(int i) const { return entries_[static_cast<size_t>(i)].frozen; }
+  /// A parameter under the names that files have for it.
+  std::span<const NamedParameter> names(int i) const;
   bool is_buffer(int i) const { return entries_[static_cast<size_t>(i)].buffer; }
   int64_t offset(int i) const { return entries_[static_cast<size_t>(i)].offset; }
 
@@ -64,7 +72,7 @@ class Parameters {
     std::string name;
     Shape shape;
     int64_t offset = 0;
-    bool packed = false, buffer = false;
+    bool packed = false, buffer = false, frozen = false;
     size_t first_name = 0, names = 0;  // in named_
     Aligned<float> panels, panels_transposed;
     PackedMatrix matrix, matrix_transposed;
@@ -75,7 +83,7 @@ class Parameters {
   std::vector<Entry> entries_;
   std::vector<NamedParameter> named_;
   Aligned<float> data_;
-  int64_t trained_ = 0;
+  int64_t trained_ = 0, changing_ = 0;
 };
 
 /// Gradients of all parameters. What no gradient reached since start() counts as zero.

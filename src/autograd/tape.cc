@@ -81,6 +81,7 @@ Var Ctx::input(const Tensor& t, bool needs_grad) {
 }
 
 Var Ctx::parameter(const Tensor& value, const Tensor& grad, bool* written) {
+  wants_gradients = wants_gradients || grad;
   Var v = input(value, tape != nullptr && grad);
   v.slot()->grad = grad;
   v.slot()->grad_written = written ? written : &v.slot()->own_flag;
@@ -118,6 +119,12 @@ Grad Ctx::grad(const Sink& x) {
 Tensor Ctx::grad_of(const Sink& y) const {
   const Tensor& g = root(y.slot())->grad;
   return y.slot()->alias ? Tensor(g.data, g.dtype, y.slot()->value.shape) : g;
+}
+
+void Ctx::hand_grad(const Sink& from, const Var& to) const {
+  Slot* slot = root(to.slot());
+  slot->grad = root(from.slot())->grad;  // the memory stays the other's
+  *slot->grad_written = true;
 }
 
 Dropout Ctx::dropout(float rate, uint64_t site) const {
@@ -169,8 +176,12 @@ void Tape::backward(Ctx& ctx, const Var& loss, const Tensor* seed) {
       by_type(g.tensor.dtype, [&](auto t) { *g.tensor.as<decltype(t)>() = 1; });
     }
   });
+  run_back(ctx);
+}
+
+void Tape::run_back(Ctx& ctx) {
   while (!nodes_.empty()) {
-    const Node& node = nodes_.back();
+    const Node node = nodes_.back();
     bool reached = false;
     for (int i = 0; i < node.out_count; ++i) reached = reached || *root(node.outs[i])->grad_written;
     if (reached) node.call(node.closure, ctx);

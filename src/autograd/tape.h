@@ -77,7 +77,8 @@ class Ctx {
   ThreadPool* pool = nullptr;  // null: kernels run on this thread alone (a shard of a training batch)
   bool training = false;       // dropout happens
   uint64_t seed = 1, step = 0;
-  int64_t first_row = 0;  // this shard's first row in the whole batch
+  int64_t first_row = 0;         // this shard's first row in the whole batch
+  bool wants_gradients = false;  // set by every parameter that wants one; for those who reset it
 
   /// A new result; it needs a gradient when a tape is there and one of `from` needs one.
   Var make(const Shape& shape, DType type, std::initializer_list<const Var*> from);
@@ -98,6 +99,9 @@ class Ctx {
   Grad grad(const Var& x) { return grad(x.sink()); }
   /// In a backward function: the finished gradient of a result.
   Tensor grad_of(const Sink& y) const;
+
+  /// In a backward function: the finished gradient of one result becomes that of another of the same shape.
+  void hand_grad(const Sink& from, const Var& to) const;
 
   /// The dropout of one place in the model (`site` is unique there): none unless training.
   Dropout dropout(float rate, uint64_t site) const;
@@ -136,6 +140,10 @@ class Tape {
 
   /// Sends the gradient 1 (or `seed`, of loss's shape) into `loss` and everything it depends on, freeing on the way.
   void backward(Ctx& ctx, const Var& loss, const Tensor* seed = nullptr);
+  /// The same from gradients that are there already.
+  void run_back(Ctx& ctx);
+  /// A tape for what is computed again in the middle of running this one back.
+  Tape& again() { return *(again_ ? again_ : again_ = std::make_unique<Tape>()); }
   /// Drops what was recorded without running it.
   void clear();
   size_t size() const { return nodes_.size(); }
@@ -156,6 +164,7 @@ class Tape {
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   size_t chunk_ = 0, used_ = 0;
+  std::unique_ptr<Tape> again_;
 };
 
 /// Something that operations point to: it lives as long as the caller holds it and, where there is a tape, until the

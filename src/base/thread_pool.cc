@@ -29,7 +29,17 @@ int available_cores() {
 
 ThreadPool::ThreadPool(int threads) {
   if (threads <= 0) threads = available_cores();
-  for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { work(w); });
+  try {
+    for (int w = 1; w < threads; ++w) workers_.emplace_back([this, w] { work(w); });
+  } catch (...) {  // no memory for another stack: those that are there must end first
+    {
+      std::lock_guard lock(mutex_);
+      stop_ = true;
+    }
+    wake_.notify_all();
+    for (auto& w : workers_) w.join();
+    throw;
+  }
 }
 
 ThreadPool::~ThreadPool() {

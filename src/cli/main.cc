@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <exception>
 #include <new>
+#include <system_error>
 
 #include "attune/error.h"
 #include "attune/text.h"
@@ -139,6 +140,14 @@ int run(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     return report(session.command, "out of memory\n  fix: see `attune doctor` for the limits",
                   exit_code(ErrorKind::memory));
+  } catch (const std::system_error& e) {
+    // Threads are refused for want of memory for their stacks, among other things.
+    const bool memory =
+        e.code() == std::errc::resource_unavailable_try_again || e.code() == std::errc::not_enough_memory;
+    return report(
+        session.command,
+        fmt::format("{}\n  fix: {}", e.what(), memory ? "see `attune doctor` for the limits" : "see the system's log"),
+        exit_code(memory ? ErrorKind::memory : ErrorKind::io));
   } catch (const std::exception& e) {
     return report(session.command, fmt::format("{} (a bug in attune: please report it)", e.what()),
                   exit_code(ErrorKind::internal));

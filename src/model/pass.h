@@ -38,6 +38,9 @@ struct Pass {
   std::span<const int32_t> streams = {};  // ... one per segment
   bool remembers = true;                  // what passes by is taken up into the memory; false: it is only recalled
 
+  bool recompute = false;  // layers keep nothing but what enters them (autograd/recompute.h) ...
+  bool again = false;      // ... and this is the second time: what happens beside the result has happened
+
   Var operator[](int i) const {
     return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];
   }

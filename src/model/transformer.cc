@@ -1,11 +1,14 @@
 #include "model/transformer.h"
 
 #include <cmath>
+#include <utility>
 
 #include "autograd/elementwise.h"
 #include "autograd/embed.h"
 #include "autograd/output_loss.h"
+#include "autograd/recompute.h"
 #include "base/error.h"
+#include "model/parts.h"
 
 namespace attune {
 
@@ -71,7 +74,8 @@ Transformer::Layer::Layer(const Blueprint& b, const ModelOptions& o, int layer, 
   }
 }
 
-Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes) : options_(options), sizes_(sizes) {
+Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes, const std::vector<std::string>& frozen)
+    : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
   const bool has_encoder = o.shape != ModelShape::decoder, has_decoder = o.shape != ModelShape::encoder;
   check(!has_encoder || sizes.source_vocabulary > 0, "transformer", "the source vocabulary is empty");
@@ -106,6 +110,7 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes)
   }
   inits_ = std::move(shared.inits);
   memories_ = std::move(shared.memories);
+  freeze_parts(parameters_, frozen);
   parameters_.allocate();
 }
 
@@ -122,35 +127,46 @@ bool Transformer::can_be_guided(int64_t layer) const {
 Var Transformer::encode(Pass& pass, const Tokens& source) const {
   pass.ctx.first_row = source.first_row;
   pass.streams = source.streams;
-  const Segments& segments = *source.segments;
-  Stream x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
-  Carried carried;
-  for (const Layer& l : encoder_) {
-    if (!l.self_residual.skipped(pass.ctx))
-      x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments, carried));
-    if (l.feed_forward && !l.feed_forward_residual->skipped(pass.ctx))
-      x.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, x.enter(pass, *l.feed_forward_residual)));
-  }
-  return x.finish(pass, encoder_norm_.get());
+  Flow x(embed_rows(pass, *source_, source, {}));  // [n, d_model]
+  for (const Layer& l : encoder_) through(pass, l, {source.segments, {}, nullptr}, x);
+  return x.stream.finish(pass, encoder_norm_.get());
 }
 
 Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const {
   pass.ctx.first_row = target.first_row;
   pass.streams = target.streams;
-  const Segments& segments = *target.segments;
-  Stream y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
-  Carried carried;
-  for (const Layer& l : decoder_) {
-    if (!l.self_residual.skipped(pass.ctx))
-      y.leave(pass, l.self_residual, l.self(pass, y.enter(pass, l.self_residual), segments, carried));
-    if (l.cross && !l.cross_residual->skipped(pass.ctx)) {
-      const Var memory = l.cross->memory(pass, encoded);
-      y.leave(pass, *l.cross_residual, (*l.cross)(pass, y.enter(pass, *l.cross_residual), segments, memory, *sources));
-    }
-    if (l.feed_forward && !l.feed_forward_residual->skipped(pass.ctx))
-      y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
+  Flow y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
+  for (const Layer& l : decoder_) through(pass, l, {target.segments, encoded, sources}, y);
+  return y.stream.finish(pass, decoder_norm_.get());
+}
+
+void Transformer::run(const Pass& pass, const Layer& l, const Around& around, Flow& flow) {
+  Stream& x = flow.stream;
+  const Segments& segments = *around.segments;
+  if (!l.self_residual.skipped(pass.ctx))
+    x.leave(pass, l.self_residual, l.self(pass, x.enter(pass, l.self_residual), segments, flow.carried));
+  if (l.cross && !l.cross_residual->skipped(pass.ctx)) {
+    const Var memory = l.cross->memory(pass, around.encoded);
+    x.leave(pass, *l.cross_residual,
+            (*l.cross)(pass, x.enter(pass, *l.cross_residual), segments, memory, *around.sources));
   }
-  return y.finish(pass, decoder_norm_.get());
+  if (l.feed_forward && !l.feed_forward_residual->skipped(pass.ctx))
+    x.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, x.enter(pass, *l.feed_forward_residual)));
+}
+
+void Transformer::through(const Pass& pass, const Layer& l, const Around& around, Flow& flow) {
+  // A text's memory is another one after it was read, and a guided layer has a loss of its own: such layers keep what
+  // they computed.
+  const bool guided = pass.guided && l.cross && pass.guided->place == l.cross->name;
+  if (!pass.recompute || guided || l.self.mechanism->memory() > 0) return run(pass, l, around, flow);
+  if (pass.loss_terms) flow.terms = *pass.loss_terms;
+  recomputed(pass.ctx, flow, [pass, &l, around](Flow& x, bool again) {
+    Pass p = pass;
+    p.again = again;
+    if (p.loss_terms) p.loss_terms = &x.terms;
+    run(p, l, around, x);
+  });
+  if (pass.loss_terms) *pass.loss_terms = std::exchange(flow.terms, {});
 }
 
 // --- 3.4 Embeddings and softmax, 3.5 Positional encoding -------------------------------------------------------------

@@ -7,6 +7,7 @@
 //   Var loss = model.loss(pass, example, {.smoothing = 0.1f, .scale = 1.0f / tokens});
 #pragma once
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -41,8 +42,8 @@ struct LossOptions {
 
 class Transformer {
  public:
-  /// ErrorKind::recipe for what can't be built.
-  Transformer(const ModelOptions& options, const Vocabularies& sizes);
+  /// ErrorKind::recipe for what can't be built. `frozen`: parts that no update changes (model/parts.h).
+  Transformer(const ModelOptions& options, const Vocabularies& sizes, const std::vector<std::string>& frozen = {});
   Transformer(const Transformer&) = delete;
   Transformer& operator=(const Transformer&) = delete;
 
@@ -110,6 +111,23 @@ class Transformer {
     std::unique_ptr<FeedForward> feed_forward;  // none where the mechanism does without
     std::unique_ptr<Residual> feed_forward_residual;
   };
+  /// What runs through the layers of a stack.
+  struct Flow {
+    explicit Flow(Var x) : stream(std::move(x)) {}
+    std::array<Var*, 4> vars() { return {stream.vars()[0], stream.vars()[1], &carried.stream, &terms}; }
+    Stream stream;
+    Carried carried;
+    Var terms;  // of the loss, while it is a layer's to add to them
+  };
+  /// What a layer reads beside it.
+  struct Around {
+    const Segments* segments;
+    Var encoded;
+    const Segments* sources;
+  };
+  static void run(const Pass& pass, const Layer& layer, const Around& around, Flow& flow);
+  /// The same, keeping as little as the pass wants.
+  static void through(const Pass& pass, const Layer& layer, const Around& around, Flow& flow);
   Var embed_rows(const Pass& pass, const Input& input, const Tokens& tokens, std::span<const int32_t> offsets) const;
 
   ModelOptions options_;

@@ -1,9 +1,11 @@
 #include "recipe/settings.h"
 
+#include <algorithm>
 #include <bit>
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "recipe/reader.h"
 #include "recipe/writer.h"
 
@@ -41,7 +43,7 @@ void check_model(const Recipe& r) {
            "the heads",
            key, heads, m.heads_kv);
   }
-  demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
+  demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint || r.tokenizer_of_start,
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
   demand(r.task != Task::language || m.shape == ModelShape::decoder,
@@ -119,6 +121,9 @@ void check_train(const TrainOptions& t) {
          "train.schedule = \"plateau\" goes by validations, and train.validate = \"{}\" has none\n"
          "  fix: set train.validate = \"1e\"",
          t.validate.text());
+  demand(t.start_parts.empty() || !t.start.empty(),
+         "train.start_parts names what to take, but there is no model to take it of\n"
+         "  fix: name its folder by train.start, or leave start_parts out");
   demand(t.average_of == AverageOf::best || t.average <= t.keep,
          "train.average = {} is more than the train.keep = {} checkpoints that stay\n  fix: raise train.keep, or lower "
          "train.average",
@@ -150,6 +155,8 @@ Recipe defaults_of(Task task) {
 
 namespace {
 
+constexpr const char* kTokenizerKeys = "tokenizer.";
+
 void apply_all(const std::vector<std::string>& sets, const Fields& fields, RecipePlaces& places) {
   for (const std::string& s : sets)
     for (const std::string& key : apply_setting(s, fields)) places.said[key] = kSet;
@@ -160,6 +167,9 @@ Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, 
   const Fields fields = fields_of(recipe);
   recipe.places = parse_recipe(toml, place, fields);
   apply_all(sets, fields, recipe.places);
+  const auto of_tokenizer = [](const auto& said) { return said.first.starts_with(kTokenizerKeys); };
+  recipe.tokenizer_of_start =
+      !recipe.train.start.empty() && std::none_of(recipe.places.said.begin(), recipe.places.said.end(), of_tokenizer);
   return recipe;
 }
 
@@ -178,25 +188,40 @@ Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets
 
 namespace {
 
-void make_absolute(DataSettings& data, const std::filesystem::path& folder) {
-  for (auto* files : {&data.train, &data.valid, &data.test, &data.alignment})
+void make_absolute(Recipe& recipe, const std::filesystem::path& folder) {
+  const auto absolute = [&](const std::string& path) {
+    return std::filesystem::absolute(folder / path).lexically_normal().string();
+  };
+  for (auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test, &recipe.data.alignment})
     for (std::string& f : *files)
-      if (f != "-") f = std::filesystem::absolute(folder / f).lexically_normal().string();
+      if (f != "-") f = absolute(f);
+  if (std::string& start = recipe.train.start; !start.empty()) {
+    start = absolute(start);
+    while (start.size() > 1 && start.ends_with('/')) start.pop_back();
+  }
 }
 
 }  // namespace
 
 Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets) {
   const std::string text = read_recipe_text(path);
-  Recipe recipe = set_on(defaults_of(read_recipe(text, path, sets).task), text, path, {});
-  make_absolute(recipe.data, std::filesystem::path(path).parent_path());
+  const Recipe whole = read_recipe(text, path, sets);
+  Recipe recipe = set_on(defaults_of(whole.task), text, path, {});
+  make_absolute(recipe, std::filesystem::path(path).parent_path());
   const Fields fields = fields_of(recipe);
   apply_all(sets, fields, recipe.places);
-  make_absolute(recipe.data, {});
+  make_absolute(recipe, {});
+  recipe.tokenizer_of_start = whole.tokenizer_of_start;
   check_recipe(recipe);
   return recipe;
 }
 
-std::string recipe_text(Recipe recipe) { return recipe_text(fields_of(recipe)); }
+std::string recipe_text(Recipe recipe) {
+  Fields fields = fields_of(recipe);
+  // What it does not say must not be said for it: read again, it means the same.
+  if (recipe.tokenizer_of_start)
+    std::erase_if(fields, [](const Field& f) { return f.name.starts_with(kTokenizerKeys); });
+  return recipe_text(fields);
+}
 
 }  // namespace attune

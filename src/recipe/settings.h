@@ -146,6 +146,7 @@ struct TrainOptions {
   TokenBudget batch_tokens{4096};
   ByteSize memory;
   int64_t shards = 16, slices = 1, accumulate = 1;
+  bool recompute = false;
   Period stop{8000, Period::Unit::updates}, save{10, Period::Unit::minutes};
   Choice optimizer{"adam"};
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
@@ -164,17 +165,21 @@ struct TrainOptions {
   AverageOf average_of = AverageOf::last;
   int64_t patience = 0;
   double ema = 0;
+  std::string start;
+  std::vector<std::string> start_parts, freeze;
   uint64_t seed = 1;
   MetricSettings metric_options;
 
   template <class V>
   void fields(V& v) {
     v("batch_tokens", batch_tokens, "tokens per update on the larger side, end marks counted; \"auto\": by memory");
-    v("memory", memory, "what batch_tokens = \"auto\" may use: \"4G\"");
+    v("memory", memory, "the most a run may use, \"4G\"; batch_tokens = \"auto\" is the largest budget that fits");
     v("shards", shards, "parts a batch is cut in, a power of two; the result does not depend on the threads",
       between(1, 4096));
     v("slices", slices, "parts of a shard that are worked through one after another, a power of two: less memory",
       between(1, 4096));
+    v("recompute", recompute,
+      "gradient checkpointing: layers keep only what enters them and are computed twice; less memory, the same bits");
     v("accumulate", accumulate, "batches per update", between(1, 1e6));
     v("stop", stop, "the end: u updates, e epochs, t tokens, m minutes");
     v("save", save, "a checkpoint at least this often");
@@ -204,6 +209,10 @@ struct TrainOptions {
     v("patience", patience, "validations without a better one that end the run; 0: no limit", between(0, 1e9));
     v("ema", ema, "decay of a moving average of the weights, which is validated and kept: 0.999; 0: none",
       from_below(0, 1));
+    v("start", start,
+      "a model folder or checkpoint whose weights, and tokenizer if there is no [tokenizer], are the first");
+    v("start_parts", start_parts, "what to take of it: \"encoder\", \"decoder.0\", \"embedding\"; none: all");
+    v("freeze", freeze, "parts that no update changes, named likewise");
     v("seed", seed, "where all random numbers start", between(0, 0x1p53));
     v.section("metric_options", metric_options);
     v.section("sampling", sampling);
@@ -217,7 +226,8 @@ struct Recipe {
   text::TokenizerOptions tokenizer;
   ModelOptions model;
   TrainOptions train;
-  RecipePlaces places;  // of what was said, not of defaults
+  RecipePlaces places;              // of what was said, not of defaults
+  bool tokenizer_of_start = false;  // not a key: train.start is given, and nothing is said of a tokenizer
 
   template <class V>
   void fields(V& v) {

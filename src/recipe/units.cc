@@ -65,6 +65,7 @@ bool ByteSize::parse(std::string_view text, ByteSize& out) {
   double n = 0;
   if (!take_number(text, n)) return false;
   if (text.ends_with('B')) text.remove_suffix(1);
+  if (text.size() == 2 && text.ends_with('i')) text.remove_suffix(1);
   if (!text.empty()) {
     const size_t unit = text.size() == 1 ? kSizeUnits.find(text[0]) : std::string_view::npos;
     if (unit == std::string_view::npos) return false;

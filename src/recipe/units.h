@@ -24,7 +24,7 @@ struct Period {
   static bool from_field(const FieldValue& value, Period& out);
 };
 
-/// An amount of memory: "512M", "4G" (K, M, G, T; of 1,024 each), or a number of bytes. 0: not limited.
+/// An amount of memory: "512M", "4G", "4GiB" (K, M, G, T; of 1,024 each), or a number of bytes. 0: not limited.
 struct ByteSize {
   int64_t bytes = 0;
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "base/denormals.h"
 #include "base/error.h"
@@ -46,56 +45,12 @@ Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longes
          "train.accumulate = {}: a model that remembers the text before reads one batch after another\n"
          "  fix: train.accumulate = 1, with larger train.batch_tokens",
          options.accumulate);
-  for (int i = 0; i < pool.threads(); ++i) {
-    Worker& w = *workers_.emplace_back(std::make_unique<Worker>());
-    w.ctx.tape = &w.tape;
-    w.ctx.training = true;
-    w.ctx.seed = options.seed;
-    w.memory = &streams_;
-  }
-  int64_t to_sample = 0;
-  const Plan plan = rehearse(longest, to_sample);
+  for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->learn(options, streams_);
+  const Rehearsed plan = rehearse(*workers_.front(), model, options, longest, tree_.take());
   // Steps that skip sublayers do not follow a plan; they take what they need, which is less.
   if (model.options().layer_dropout == 0)
-    for (const auto& w : workers_) w->arena.adopt(plan);
-
-  const int64_t threads = pool.threads(), numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
-  memory_.parameters = 3 * numbers;  // the weights, and their panels for both directions
-  memory_.moments = optimizer_->bytes() + (average_ ? numbers : 0);
-  memory_.gradients = GradientTree::most(threads, options.shards * options.accumulate) * numbers;
-  memory_.activations = threads * (plan.peak + to_sample);
-  memory_.streams = streams_.bytes(options.batch_tokens.tokens / longest + 1);
-}
-
-Plan Learner::rehearse(int64_t longest, int64_t& to_sample) {
-  const TrainOptions& o = options_;
-  // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
-  // all of one length: then no more pieces can be made than there are sentences.
-  const bool two_sides = model_.options().shape == ModelShape::encoder_decoder;
-  int64_t pieces = o.shards * o.slices;
-  while (pieces > 1 && (two_sides ? 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens
-                                  : o.batch_tokens.tokens < pieces * std::max(kLeastShardTokens, longest)))
-    pieces /= 2;
-  const int64_t rows = o.batch_tokens.tokens / pieces + longest;
-  const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
-  Shard s;
-  s.source = s.target_in = s.target_out = ids;
-  std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
-  if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
-  s.source_segments = s.target_segments = Segments::of_lengths(lengths);
-  std::vector<int32_t> streams(streams_.in_use() ? lengths.size() : 0);
-  std::iota(streams.begin(), streams.end(), 0);
-  s.streams = streams;
-  streams_.pretend_full(std::ssize(streams));
-  to_sample = inputs_.rehearse(s);
-  // With dropout and all: where it is on, a step asks for other memory.
-  Worker& w = *workers_.front();
-  w.arena.start_rehearsal();
-  const GuidedLayer guided = guidance_.of(s, 0);
-  run_shard(w, model_, s, tree_.take(), {.smoothing = static_cast<float>(o.label_smoothing)},
-            guidance_.on() ? &guided : nullptr);
-  streams_.begin(0, true);
-  return w.arena.finish_rehearsal();
+    for (const auto& w : workers_) w->arena.adopt(plan.worker);
+  memory_ = estimate_memory(model, options, plan, {pool.threads(), longest, optimizer_->bytes()});
 }
 
 int64_t Learner::overflows() const {
@@ -107,7 +62,7 @@ int64_t Learner::overflows() const {
 UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& pace) {
   const FlushDenormals flushed;
   UpdateResult result;
-  if (average_ && updates_ == 0) average_->begin();
+  if (updates_ == 0) begin();
   pieces_.resize(batches.size());
   leaves_.clear();
   size_t pieces = 0;
@@ -195,7 +150,8 @@ std::vector<Remembered> Learner::remembered() const {
   std::vector<Remembered> all = optimizer_->remembered();
   const Parameters& parameters = model_.parameters();
   if (average_)
-    for (Remembered& r : remembered_block(parameters, parameters.data(), ".trained")) all.push_back(std::move(r));
+    for (const NamedParameter& p : parameters.named())
+      all.push_back({p.name + ".trained", p.shape, parameters.data() + p.offset});
   return all;
 }
 

@@ -9,6 +9,7 @@
 
 #include "train/gradient_tree.h"
 #include "train/guidance.h"
+#include "train/memory_plan.h"
 #include "train/moving_average.h"
 #include "train/optimizer/optimizer.h"
 #include "train/shard_pass.h"
@@ -43,16 +44,6 @@ struct GradientFault {
 };
 void inject_gradient_fault(const GradientFault& fault);
 
-/// Bytes a run will hold at its worst.
-struct MemoryEstimate {
-  int64_t parameters = 0;  // the weights, and the panels packed of them
-  int64_t moments = 0;     // what the optimiser remembers, and the average of the weights
-  int64_t gradients = 0;
-  int64_t activations = 0;  // of all threads
-  int64_t streams = 0;      // what layers remember of texts
-  int64_t total() const { return parameters + moments + gradients + activations + streams; }
-};
-
 class Learner {
  public:
   /// Rehearses the largest shard of the budget, where no sequence is longer than `longest`, and takes its memory. The
@@ -72,6 +63,10 @@ class Learner {
   void set_updates(int64_t updates, int64_t steps) {
     updates_ = updates;
     steps_ = steps;
+  }
+  /// Takes the weights as those to begin with: before they are judged or saved at update 0.
+  void begin() {
+    if (average_) average_->begin();
   }
   /// Forgets everything but the weights: as before the first update.
   void restart();
@@ -105,7 +100,6 @@ class Learner {
     size_t batch, from, to;  // of pieces_[batch]
     size_t first_loss;
   };
-  Plan rehearse(int64_t longest, int64_t& to_sample);
   void exchange() {
     if (average_) average_->exchange(&pool_);
   }

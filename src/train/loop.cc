@@ -110,6 +110,12 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   std::optional<UpdateBatches> batches;
   batches.emplace(source, options.accumulate);
 
+  const LossTrend::Scale scale{std::log(static_cast<double>(learner.model().sizes().target_vocabulary)),
+                               corpus.window > 0};
+  double loss = 0;  // of the last update
+  const auto good = [&] {
+    return progress.skipped_in_row == 0 && (progress.trend.count == 0 || progress.trend.calm(loss, scale));
+  };
   const auto ended = [&] { return over(options, progress, corpus.size()); };
   // False: the weights say nothing that is a number.
   const auto validate = [&] {
@@ -128,7 +134,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
       look_for_plateau(options, best, progress);
       events.on_validated(score, best, progress);
     }
-    if (progress.skipped_in_row == 0) progress.good_update = progress.updates;
+    if (good()) progress.good_update = progress.updates;
     events.save(progress, true);
     return true;
   };
@@ -165,7 +171,15 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     progress.sentences += r.sentences;
     progress.data = now.back()->next;
     progress.seconds += watch.seconds();
+    loss = r.loss;
+    if (!r.skipped()) progress.trend.add(loss, scale);
     events.on_update(r, progress);
+    if (progress.trend.diverged(scale)) {
+      roll_back(fmt::format("the loss is {:.2f}, a mean of the last {} updates, where it was {:.2f} before",
+                            progress.trend.mean, LossTrend::kWindow, progress.trend.best),
+                r.rate);
+      continue;
+    }
     if (progress.skipped_in_row >= kBadInARow) {
       roll_back(fmt::format("{} updates in a row were skipped ({})", kBadInARow, r.why_skipped()), r.rate);
       continue;
@@ -188,7 +202,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
       }
     } else {
       const bool by_counters = save_due && !by_clock;
-      if (by_counters && progress.skipped_in_row == 0) progress.good_update = progress.updates;
+      if (by_counters && good()) progress.good_update = progress.updates;
       events.save(progress, options.validate.never() && by_counters);
     }
     since_save.restart();

@@ -8,6 +8,7 @@
 
 #include "data/batches.h"
 #include "train/learner.h"
+#include "train/loss_trend.h"
 
 namespace attune {
 
@@ -27,6 +28,7 @@ struct Progress {
   int64_t waited = 0;           // schedule plateau: validations since the best one, or since the rate was lowered
   int64_t good_update = 0;      // the last checkpoint to roll back to, at a moment that counters decide; 0: none yet
   int64_t rolled_back_to = -1;  // where that was last done
+  LossTrend trend;
 };
 
 /// So many skipped updates in a row are a reason to roll back.
@@ -70,8 +72,9 @@ BatchOptions batch_options(const TrainOptions& options);
 /// How a run ended that stands there; nothing when it is to go on.
 std::optional<Ended> over(const TrainOptions& options, const Progress& progress, int64_t corpus_size);
 /// Goes on from `progress` to the end of the run. Updates whose gradients are not numbers are skipped; ten in a row, a
-/// weight or a validation that is no number, roll the run back to the last good state, and it goes on at half the rate.
-/// When there was no good state since the last time: ErrorKind::diverged. Weights that are not numbers are never saved.
+/// weight or a validation that is no number, or a loss that has given back half of what was learned (LossTrend) roll
+/// the run back to the last good state, and it goes on at half the rate. When there was no good state since the last
+/// time: ErrorKind::diverged. Weights that are not numbers are never saved.
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events);
 

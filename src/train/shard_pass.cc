@@ -22,6 +22,7 @@ ShardLoss run_shard(Worker& w, const Transformer& model, const Shard& shard, Gra
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
   pass.memory = w.memory;
+  pass.recompute = w.recompute;
   GuidedLayer layer = guided ? *guided : GuidedLayer();
   pass.guided = guided ? &layer : nullptr;
   ShardLoss values;
@@ -30,7 +31,10 @@ ShardLoss run_shard(Worker& w, const Transformer& model, const Shard& shard, Gra
     values.loss = static_cast<double>(*loss.value().as<float>());
     if (layer.loss) values.guide = static_cast<double>(*layer.loss.value().as<float>());
   });
-  if (w.ctx.tape) w.tape.backward(w.ctx, layer.loss ? add(w.ctx, loss, layer.loss) : loss);
+  const Var all = layer.loss ? add(w.ctx, loss, layer.loss) : loss;
+  // A batch that goes around every sublayer that is not frozen has nothing to teach.
+  if (w.ctx.tape && all.needs_grad()) w.tape.backward(w.ctx, all);
+  if (w.ctx.tape) w.tape.clear();
   return values;
 }
 

@@ -16,6 +16,16 @@ struct Worker {
   Ctx ctx{arena};
   Tape tape;
   StreamMemory* memory = nullptr;  // of the streams that shards go on; shared with the other threads
+  bool recompute = false;
+
+  /// Makes it one that learns.
+  void learn(const TrainOptions& options, StreamMemory& streams) {
+    ctx.tape = &tape;
+    ctx.training = true;
+    ctx.seed = options.seed;
+    recompute = options.recompute;
+    memory = &streams;
+  }
 };
 
 /// What a model is given of a shard, which must outlive it.

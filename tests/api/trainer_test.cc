@@ -161,6 +161,16 @@ TEST_F(TrainerTest, TheBestByLossAreThoseOfTheLeastLoss) {
   for (int i = 0; i < 2; ++i)
     EXPECT_TRUE(fs::exists(fmt::format("{}/out/checkpoints/step-{:08}", run.folder.path(), losses[i].second)))
         << losses[i].second;
+  std::vector<std::string> best;
+  for (int i = 0; i < 2; ++i) best.push_back(checkpoint_path(run.folder / "out", losses[i].second));
+  const Weights mean = average_models(best);
+  const SafetensorsFile model(run.folder / "out/model.safetensors");
+  EXPECT_EQ(model.tensors().size(), mean.by_name.size());
+  for (const StoredTensor& t : model.tensors()) {
+    std::vector<float> values(static_cast<size_t>(t.size()));
+    model.read(t, values.data());
+    EXPECT_EQ(values, mean.by_name.at(t.name).values) << t.name;
+  }
 }
 
 TEST_F(TrainerTest, ValidationSentencesMayBeLongerThanTheBudget) {

@@ -154,6 +154,7 @@ double AdaptiveSpanAttention::operations(const Parameters& parameters, const Seg
 }
 
 void AdaptiveSpanAttention::after_update(Parameters& parameters, const Gradients&) const {
+  if (parameters.is_frozen(span_)) return;
   const Tensor span = parameters.value(span_);
   for (int64_t h = 0; h < setup_.heads; ++h) *span.row<float>(h) = std::clamp(*span.row<float>(h), 0.0f, 1.0f);
 }

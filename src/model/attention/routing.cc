@@ -98,7 +98,7 @@ Var RoutingAttention::in_order(const Pass& pass, const Var& x, const Rearrangeme
 
 /// Sums and numbers of the rows of each cluster: what the centroids will move towards.
 void RoutingAttention::gather(const Pass& pass, const Var& x, const std::vector<int32_t>& clusters) const {
-  if (!pass.gradients || !pass.ctx.training) return;
+  if (!pass.gradients || !pass.ctx.training || pass.again) return;
   const Tensor sums = pass.gradients->grad(centroids_);
   bool* written = pass.gradients->written(centroids_);
   const int64_t heads = setup_.heads, dim = setup_.dim;
@@ -116,6 +116,7 @@ void RoutingAttention::gather(const Pass& pass, const Var& x, const std::vector<
 }
 
 void RoutingAttention::after_update(Parameters& parameters, const Gradients& gathered) const {
+  if (parameters.is_frozen(centroids_)) return;
   const Tensor mu = parameters.value(centroids_), sums = gathered.grad(centroids_);
   const int64_t dim = setup_.dim;
   for (int64_t c = 0; c < mu.rows(); ++c) {

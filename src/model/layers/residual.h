@@ -2,6 +2,8 @@
 // section 3.1: LayerNorm(x + Sublayer(x))), or with the norm before the sublayer (Xiong et al. 2020: x +
 // Sublayer(LayerNorm(x))), which trains deep models without warm-up.
 #pragma once
+#include <array>
+
 #include "autograd/residual_norm.h"
 #include "model/blueprint.h"
 #include "model/pass.h"
@@ -61,6 +63,8 @@ class Stream {
       dropout_ = dropout;
     }
   }
+  /// What it consists of.
+  std::array<Var*, 2> vars() { return {&x_, &pending_}; }
   /// The stream's end; a pre-norm one has a norm there.
   Var finish(const Pass& pass, const LayerNorm* norm) { return norm ? settle(pass, *norm) : x_; }
 

@@ -25,8 +25,8 @@ class Adam : public Optimizer {
   Adam(const Options&, const TrainOptions& o, Parameters& weights)
       : settings_{.beta1 = o.beta1, .beta2 = o.beta2, .epsilon = o.epsilon, .decay = o.weight_decay},
         weights_(weights),
-        first_(weights.size()),
-        second_(weights.size()) {}
+        first_(weights.changing()),
+        second_(weights.changing()) {}
 
   void step(const OptimizerStep& s, const float* gradients, ThreadPool* pool) override {
     update({0, weights_.trained(), true}, s, gradients, pool);

@@ -24,7 +24,7 @@ class AdamW : public Adam {
   };
   AdamW(const Options& options, const TrainOptions& o, Parameters& weights) : Adam({}, o, weights) {
     for (int i = 0; i < weights.count(); ++i) {
-      if (weights.is_buffer(i)) continue;
+      if (weights.offset(i) >= weights.trained()) continue;
       const bool decays = options.vectors || weights.value(i).shape.rank() > 1;
       // They lie one after another: those that are alike are done in one go.
       if (!ranges_.empty()) ranges_.back().to = weights.offset(i);

@@ -16,7 +16,8 @@ int64_t Optimizer::bytes() const {
 
 std::vector<Remembered> remembered_block(const Parameters& weights, float* block, const std::string& suffix) {
   std::vector<Remembered> all;
-  for (const NamedParameter& p : weights.named()) all.push_back({p.name + suffix, p.shape, block + p.offset});
+  for (const NamedParameter& p : weights.named())
+    if (p.offset < weights.changing()) all.push_back({p.name + suffix, p.shape, block + p.offset});
   return all;
 }
 

@@ -53,7 +53,7 @@ void check_optimizer(const Choice& choice);
 /// Makes the one that `train.optimizer` names for the weights of a model, which outlive it.
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, Parameters& weights);
 
-/// A block of the parameters' layout under their names + `suffix`.
+/// A block of the parameters' layout under their names + `suffix`, as far as updates change them.
 std::vector<Remembered> remembered_block(const Parameters& weights, float* block, const std::string& suffix);
 
 }  // namespace attune

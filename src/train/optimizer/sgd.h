@@ -30,7 +30,7 @@ class Sgd : public Optimizer {
   Sgd(const Options& options, const TrainOptions& o, Parameters& weights)
       : settings_{.momentum = options.momentum, .decay = o.weight_decay, .nesterov = options.nesterov},
         weights_(weights),
-        velocity_(options.momentum > 0 ? weights.size() : 0) {}
+        velocity_(options.momentum > 0 ? weights.changing() : 0) {}
 
   void step(const OptimizerStep& s, const float* gradients, ThreadPool* pool) override {
     kernels::SgdStep sgd = settings_;

@@ -1,0 +1,115 @@
+#include "train/memory_plan.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "train/gradient_tree.h"
+#include "train/guidance.h"
+#include "train/target_inputs.h"
+
+namespace attune {
+
+Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, int64_t longest, Gradients* gradients) {
+  // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
+  // all of one length: then no more pieces can be made than there are sentences.
+  const bool two_sides = model.options().shape == ModelShape::encoder_decoder;
+  int64_t pieces = o.shards * o.slices;
+  while (pieces > 1 && (two_sides ? 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens
+                                  : o.batch_tokens.tokens < pieces * std::max(kLeastShardTokens, longest)))
+    pieces /= 2;
+  const int64_t rows = o.batch_tokens.tokens / pieces + longest;
+  const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
+  Shard s;
+  s.source = s.target_in = s.target_out = ids;
+  std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
+  if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
+  s.source_segments = s.target_segments = Segments::of_lengths(lengths);
+  std::vector<int32_t> streams(w.memory->in_use() ? lengths.size() : 0);
+  std::iota(streams.begin(), streams.end(), 0);
+  s.streams = streams;
+  w.memory->pretend_full(std::ssize(streams));
+  Rehearsed r;
+  r.to_sample = TargetInputs(model, o, *w.memory, 1).rehearse(s);
+  const Guidance guidance(model, o.guide);
+  const GuidedLayer guided = guidance.of(s, 0);
+  // With dropout and all: where it is on, a step asks for other memory.
+  w.arena.start_rehearsal();
+  run_shard(w, model, s, gradients, {.smoothing = static_cast<float>(o.label_smoothing)},
+            guidance.on() ? &guided : nullptr);
+  w.memory->begin(0, true);
+  r.worker = w.arena.finish_rehearsal();
+  return r;
+}
+
+MemoryEstimate estimate_memory(const Transformer& model, const TrainOptions& o, const Rehearsed& plan,
+                               const PlannedRun& run) {
+  const int64_t numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
+  MemoryEstimate m;
+  m.parameters = 3 * numbers;  // the weights, and their panels for both directions
+  m.moments = run.remembered + (o.ema > 0 ? numbers : 0);
+  m.gradients = GradientTree::most(run.threads, o.shards * o.accumulate) * numbers;
+  m.activations = run.threads * (plan.worker.peak + plan.to_sample);
+  m.streams = StreamMemory(model.memories()).bytes(o.batch_tokens.tokens / run.longest + 1);
+  return m;
+}
+
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Transformer& model, const TrainOptions& options,
+                                                            int64_t longest, int threads) {
+  struct Rehearsal {
+    explicit Rehearsal(const Transformer& model) : streams(model.memories()), gradients(model.parameters()) {}
+    StreamMemory streams;
+    Gradients gradients;
+    Worker worker;
+  };
+  const auto r = std::make_shared<Rehearsal>(model);
+  r->worker.learn(options, r->streams);
+  const PlannedRun run{threads, longest, make_optimizer(options, model.parameters())->bytes()};
+  return [r, run, options, &model](TokenBudget budget) {
+    TrainOptions o = options;
+    o.batch_tokens = budget;
+    r->gradients.start();
+    return estimate_memory(model, o, rehearse(r->worker, model, o, run.longest, &r->gradients), run);
+  };
+}
+
+namespace {
+
+std::string megabytes(int64_t bytes) { return thousands((bytes + (1 << 20) - 1) >> 20) + " MB"; }
+
+}  // namespace
+
+TokenBudget budget_in(const TrainOptions& o, int64_t least, const std::function<int64_t(TokenBudget)>& need) {
+  const int64_t limit = o.memory.bytes;
+  if (limit == 0) return o.batch_tokens;
+  if (!o.batch_tokens.automatic() && need(o.batch_tokens) <= limit) return o.batch_tokens;
+  const auto fits = [&](int64_t steps) { return need({steps * kTokenStep}) <= limit; };
+  int64_t low = std::max<int64_t>((least + kTokenStep - 1) / kTokenStep, 1),
+          high = std::max(kMostTokens / kTokenStep, low);
+  if (!o.batch_tokens.automatic()) high = std::max(low, std::min(high, o.batch_tokens.tokens / kTokenStep));
+  const char* others = o.recompute ? "train.slices = 2" : "train.recompute = true";
+  if (!fits(low))
+    fail(
+        ErrorKind::memory,
+        "training needs {} even with batches of {} tokens, and train.memory = \"{}\" is {}\n  fix: raise train.memory, "
+        "set {}, or make the model smaller",
+        megabytes(need({low * kTokenStep})), thousands(low * kTokenStep), o.memory.text(), megabytes(limit), others);
+  const int64_t lowest = low;
+  while (low < high) {  // what is needed grows with the budget, but for steps where a batch is cut in more shards
+    const int64_t middle = (low + high + 1) / 2;
+    if (fits(middle))
+      low = middle;
+    else
+      high = middle - 1;
+  }
+  const int64_t tokens = std::max(low, lowest) * kTokenStep;
+  if (o.batch_tokens.automatic()) return {tokens};
+  fail(ErrorKind::memory,
+       "training with train.batch_tokens = {} needs {}, and train.memory = \"{}\" is {}\n  fix: set train.batch_tokens "
+       "= "
+       "{}, which fits, or {}, or raise train.memory",
+       o.batch_tokens.tokens, megabytes(need(o.batch_tokens)), o.memory.text(), megabytes(limit), tokens, others);
+}
+
+}  // namespace attune

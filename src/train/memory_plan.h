@@ -1,0 +1,48 @@
+// What a run will hold in memory at its worst, known before the first update, and the token budget that fits in a
+// limit.
+#pragma once
+#include <functional>
+
+#include "train/optimizer/optimizer.h"
+#include "train/shard_pass.h"
+
+namespace attune {
+
+/// Bytes a run will hold at its worst.
+struct MemoryEstimate {
+  int64_t parameters = 0;  // the weights, and the panels packed of them
+  int64_t moments = 0;     // what the optimiser remembers, and the average of the weights
+  int64_t gradients = 0;
+  int64_t activations = 0;  // of all threads
+  int64_t streams = 0;      // what layers remember of texts
+  int64_t total() const { return parameters + moments + gradients + activations + streams; }
+};
+
+/// Rehearses the largest shard of the options' budget, where no sequence is longer than `longest`.
+struct Rehearsed {
+  Plan worker;
+  int64_t to_sample = 0;  // bytes that a thread takes beside it where the model says what it reads (train.sampling)
+};
+Rehearsed rehearse(Worker& worker, const Transformer& model, const TrainOptions& options, int64_t longest,
+                   Gradients* gradients);
+
+/// What comes of such a plan on so many threads; `remembered`: bytes of the optimiser.
+struct PlannedRun {
+  int threads = 1;
+  int64_t longest = 0, remembered = 0;
+};
+MemoryEstimate estimate_memory(const Transformer& model, const TrainOptions& options, const Rehearsed& plan,
+                               const PlannedRun& run);
+
+/// For budgets of any size: the same without anything of a run there yet.
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Transformer& model, const TrainOptions& options,
+                                                            int64_t longest, int threads);
+
+/// Budgets that are chosen are multiples of kTokenStep, and none is larger than kMostTokens.
+constexpr int64_t kTokenStep = 256, kMostTokens = 65536;
+
+/// The budget of a run that may hold `options.memory`: the one given, or the largest that fits. `need` tells the bytes
+/// of a budget, `least` the smallest that makes sense. ErrorKind::memory when it does not fit.
+TokenBudget budget_in(const TrainOptions& options, int64_t least, const std::function<int64_t(TokenBudget)>& need);
+
+}  // namespace attune

@@ -1,0 +1,67 @@
+#include "train/memory_plan.h"
+
+#include <gtest/gtest.h>
+
+#include "checks.h"
+#include "model/tiny_model.h"
+#include "train/learner.h"
+
+namespace attune {
+namespace {
+
+TrainOptions in(int64_t megabytes, int64_t tokens = 0) {
+  TrainOptions o;
+  o.memory.bytes = megabytes << 20;
+  o.batch_tokens.tokens = tokens;
+  return o;
+}
+
+int64_t kilobytes_each(TokenBudget b) { return b.tokens << 10; }
+
+TEST(MemoryPlan, TheLargestBudgetThatFits) {
+  EXPECT_EQ(budget_in(in(10), 100, kilobytes_each).tokens, 10240);
+  EXPECT_EQ(budget_in(in(1), 1000, kilobytes_each).tokens, 1024);
+  EXPECT_EQ(budget_in(in(1 << 20), 100, kilobytes_each).tokens, 65536) << "no more than makes sense";
+  EXPECT_EQ(budget_in(in(10, 777), 100, kilobytes_each).tokens, 777) << "one that is given stays";
+  EXPECT_EQ(budget_in(in(0, 1 << 30), 100, kilobytes_each).tokens, 1 << 30) << "and without a limit any will do";
+}
+
+TEST(MemoryPlan, Messages) {
+  EXPECT_EQ(error_of([] { budget_in(in(10, 20480), 100, kilobytes_each); }, ErrorKind::memory),
+            "training with train.batch_tokens = 20480 needs 20 MB, and train.memory = \"10M\" is 10 MB\n"
+            "  fix: set train.batch_tokens = 10240, which fits, or train.recompute = true, or raise train.memory");
+  EXPECT_EQ(error_of([] { budget_in(in(1), 2000, kilobytes_each); }, ErrorKind::memory),
+            "training needs 2 MB even with batches of 2,048 tokens, and train.memory = \"1M\" is 1 MB\n"
+            "  fix: raise train.memory, set train.recompute = true, or make the model smaller");
+}
+
+TEST(MemoryPlan, IsThatOfTheLearner) {
+  auto model = tiny_model();
+  TrainOptions o;
+  o.ema = 0.9;
+  ThreadPool pool(2);
+  const auto memory = memory_by_budget(*model, o, 20, 2);
+  int64_t before = 0;
+  for (const int64_t tokens : {2048, 4096, 16384}) {
+    o.batch_tokens.tokens = tokens;
+    const Learner learner(*model, o, 20, pool);
+    EXPECT_EQ(memory({tokens}).total(), learner.memory().total());
+    EXPECT_GT(memory({tokens}).activations, before);
+    before = memory({tokens}).activations;
+  }
+}
+
+/// Six layers: what is saved is most of what layers hold.
+TEST(MemoryPlan, ComputingLayersTwiceSavesMostOfThem) {
+  ModelOptions m = tiny_options();
+  m.encoder_layers = m.decoder_layers = 6;
+  Transformer model(m, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+  TrainOptions o;
+  const int64_t whole = memory_by_budget(model, o, 30, 1)({8192}).activations;
+  o.recompute = true;
+  const int64_t less = memory_by_budget(model, o, 30, 1)({8192}).activations;
+  EXPECT_LT(3 * less, whole) << less << " of " << whole;
+}
+
+}  // namespace
+}  // namespace attune
