@@ -8,6 +8,7 @@
 #include <map>
 
 #include "checks.h"
+#include "data/files.h"
 #include "run_program.h"
 #include "show/png.h"
 
