@@ -11,7 +11,7 @@
 
 namespace attune {
 
-using Sentences = std::vector<std::vector<int32_t>>;
+using IdLists = std::vector<std::vector<int32_t>>;
 
 struct Pair {
   Choice attention, position;

@@ -22,7 +22,7 @@ std::vector<float> numbers(const Var& x) {
   return out;
 }
 
-std::vector<float> encoded(const Transformer& model, const Sentences& sentences, ThreadPool* pool = nullptr) {
+std::vector<float> encoded(const Transformer& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
@@ -31,7 +31,7 @@ std::vector<float> encoded(const Transformer& model, const Sentences& sentences,
   return numbers(model.encode(pass, b.tokens()));
 }
 
-Batch copies_of(const Sentences& sentences) {
+Batch copies_of(const IdLists& sentences) {
   Batch batch;
   std::vector<int32_t> lengths;
   for (const auto& s : sentences) {
@@ -162,7 +162,7 @@ TEST_P(LearningContract, LearnsTheSameForAnyThreadsAndIsSavedWhole) {
   write_safetensors(path, tensors_of(last->parameters()), {});
   const auto again = model(o, 1);
   load_parameters(path, again->parameters());
-  const Sentences x = random_sentences(3, 20, 20, 11);
+  const IdLists x = random_sentences(3, 20, 20, 11);
   EXPECT_TRUE(same_bits(encoded(*again, x), encoded(*last, x)));
 }
 

@@ -18,7 +18,7 @@ std::vector<float> numbers(const Var& x) {
   return out;
 }
 
-std::vector<float> encoded(const Transformer& model, const Sentences& sentences, ThreadPool* pool = nullptr) {
+std::vector<float> encoded(const Transformer& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
@@ -27,7 +27,7 @@ std::vector<float> encoded(const Transformer& model, const Sentences& sentences,
   return numbers(model.encode(pass, b.tokens()));
 }
 
-std::vector<float> decoded(const Transformer& model, const Sentences& sources, const Sentences& targets,
+std::vector<float> decoded(const Transformer& model, const IdLists& sources, const IdLists& targets,
                            ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
@@ -49,7 +49,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST_P(Contract, PackedIsOneByOne) {
   const auto m = model(options());
-  const Sentences x = random_sentences(6, 40, 20, 1), y = random_sentences(6, 40, 20, 2);
+  const IdLists x = random_sentences(6, 40, 20, 1), y = random_sentences(6, 40, 20, 2);
   std::vector<float> apart, decoded_apart;
   for (size_t i = 0; i < x.size(); ++i) {
     const auto one = encoded(*m, {x[i]}), two = decoded(*m, {x[i]}, {y[i]});
@@ -63,7 +63,7 @@ TEST_P(Contract, PackedIsOneByOne) {
 
 TEST_P(Contract, ThreadsChangeNothing) {
   const auto m = model(options(64));
-  const Sentences x = random_sentences(30, 60, 20, 3), y = random_sentences(30, 60, 20, 4);
+  const IdLists x = random_sentences(30, 60, 20, 3), y = random_sentences(30, 60, 20, 4);
   ThreadPool pool(3);
   EXPECT_TRUE(same_bits(encoded(*m, x, &pool), encoded(*m, x)));
   EXPECT_TRUE(same_bits(decoded(*m, x, y, &pool), decoded(*m, x, y)));
@@ -71,7 +71,7 @@ TEST_P(Contract, ThreadsChangeNothing) {
 
 TEST_P(Contract, TheFutureCannotChangeThePast) {
   const auto m = model(options());
-  const Sentences x = random_sentences(1, 20, 20, 5);
+  const IdLists x = random_sentences(1, 20, 20, 5);
   std::vector<int32_t> y{1};
   for (int i = 0; i < 60; ++i) y.push_back(4 + i * 7 % 16);
   const auto before = decoded(*m, x, {y});
@@ -87,21 +87,21 @@ TEST_P(Contract, TheFutureCannotChangeThePast) {
 /// Row i of the steps is said by itself; rows part and die on the way.
 TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
   const auto m = model(options(), 1.2f);
-  const Sentences x = random_sentences(3, 20, 20, 6);
+  const IdLists x = random_sentences(3, 20, 20, 6);
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, m->parameters()};
   const TinyBatch batch = TinyBatch::of(x);
   const Var memory = m->encode(pass, batch.tokens());
   DecoderState state = m->start(pass, memory, batch.segments, {0, 1, 2}, 100);
-  Sentences said(3);
+  IdLists said(3);
   std::vector<int32_t> source_of{0, 1, 2};
   std::mt19937 random(7);
   const std::vector<std::vector<int32_t>> orders{{0, 0, 1, 2, 2, 2}, {5, 0, 3, 1}, {0, 1, 2, 3}, {2, 2, 0}};
   for (size_t round = 0; round <= orders.size(); ++round)
     for (int t = 0; t < 13; ++t) {
       if (t == 0 && round > 0) {
-        Sentences next;
+        IdLists next;
         std::vector<int32_t> next_source;
         for (const int32_t p : orders[round - 1]) {
           next.push_back(said[static_cast<size_t>(p)]);
