@@ -85,24 +85,24 @@ Transformer models".
 constexpr const char* kTraining = R"(
 ## Starting from a model
 
-`train.start = "DIR"` begins with the weights of a model folder or a checkpoint; optimiser, schedule and data begin anew.
-Without a `[tokenizer]` its tokenizer is taken too; with one, rows of the vocabulary are matched by the text of their
-pieces. `start_parts` says what to take and `freeze` what to leave alone, by the beginning of parameters' names:
+`train.start = "DIR"` begins with the weights of a model folder or a checkpoint; optimiser, schedule and data begin
+anew. Without a `[tokenizer]` its tokenizer is taken too; with one, rows of the vocabulary are matched by the text of
+their pieces. `start_parts` says what to take and `freeze` what to leave alone, by the beginning of parameters' names:
 `["encoder", "decoder.0", "embedding"]`. [fine-tuning.md](fine-tuning.md) has examples.
 
 ## Memory
 
-`memory = "4G"` (units `K`, `M`, `G`, `T` of 1,024, or `4GiB`) is the most a run may take, known before its first update.
-With `batch_tokens = "auto"` the largest budget that fits, a multiple of 256 up to 65,536, is chosen once and written into
-the run's recipe; a `batch_tokens` that does not fit is an error that names one that does (exit 8). It depends on the
-threads, each of which works on a shard of its own. `recompute = true` is gradient checkpointing: less memory for about a
-third more time, and the same bits; [performance.md](performance.md) has figures.
+`memory = "4G"` (units `K`, `M`, `G`, `T` of 1,024, or `4GiB`) is the most a run may take, known before its first
+update. With `batch_tokens = "auto"` the largest budget that fits, a multiple of 256 up to 65,536, is chosen once and
+written into the run's recipe; a `batch_tokens` that does not fit is an error that names one that does (exit 8). It
+depends on the threads, each of which works on a shard of its own. `recompute = true` is gradient checkpointing: less
+memory for about a third more time, and the same bits; [performance.md](performance.md) has figures.
 
 ## When training goes wrong
 
-Updates whose gradients are not numbers are skipped and counted. Ten in a row, or a loss that has given back half of what
-was learned as a mean of a hundred updates, take the run back to its last good checkpoint, and it goes on at half the
-rate. When there was no good one since, it ends with advice (exit 7), and the checkpoint is still there.
+Updates whose gradients are not numbers are skipped and counted. Ten in a row, or a loss that has given back half of
+what was learned as a mean of a hundred updates, take the run back to its last good checkpoint, and it goes on at half
+the rate. When there was no good one since, it ends with advice (exit 7), and the checkpoint is still there.
 )";
 
 constexpr const char* kEnd = R"(

@@ -17,8 +17,11 @@ namespace {
 constexpr int64_t kChunkFloats = int64_t{15} << 20;  // 60 MB of logits at a time, at most
 
 /// Many rows, so that reading and writing the weight's gradient once a chunk does not tell, and chunks of one size.
+int64_t most_rows(int64_t classes) {
+  return std::clamp<int64_t>(kChunkFloats / std::max<int64_t>(1, classes), 48, 1024);
+}
 int64_t chunk_rows(int64_t rows, int64_t classes) {
-  const int64_t most = std::clamp<int64_t>(kChunkFloats / std::max<int64_t>(1, classes), 48, 1024);
+  const int64_t most = most_rows(classes);
   const int64_t chunks = std::max<int64_t>(1, (rows + most - 1) / most);
   return std::min(rows, ((rows + chunks - 1) / chunks + 5) / 6 * 6);
 }
@@ -118,7 +121,9 @@ Var output_loss(Ctx& ctx, const OutputLoss& a) {
   Places to;
   if (y.needs_grad() && n > 0) to = {ctx.grad(a.x), ctx.grad(a.weight), a.bias ? ctx.grad(a.bias) : Grad{}};
   const int64_t rows = chunk_rows(n, classes);
-  Scratch logits(ctx.arena, rows * logits_stride(classes) * 4), losses(ctx.arena, n * 4);
+  // Room for the chunks of any fewer rows too, which may be larger: a plan must hold for them.
+  const int64_t room = std::min(n, (most_rows(classes) + 5) / 6 * 6);
+  Scratch logits(ctx.arena, room * logits_stride(classes) * 4), losses(ctx.arena, n * 4);
   ctx.run([&] {
     check_targets(a);
     for (int64_t from = 0; from < n; from += rows)

@@ -3,84 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <map>
 
 #include "autograd/gradcheck.h"
-#include "checkpoint/tensors.h"
 #include "checks.h"
-#include "model/parts.h"
-#include "model/tiny_model.h"
-#include "run_program.h"
-#include "train/learner.h"
+#include "model/contract.h"
 
 namespace attune {
 namespace {
-
-using Sentences = std::vector<std::vector<int32_t>>;
-
-struct Pair {
-  Choice attention, position;
-};
-
-/// The kinds with options under which something happens in short sentences; the defaults for all others.
-std::vector<Choice> variants(const std::string& kind) {
-  if (kind == "band")
-    return {{kind, {{"width", int64_t{5}}}}, {kind, {{"width", int64_t{3}}, {"dilation", int64_t{2}}}}};
-  if (kind == "persistent")
-    return {{kind, {{"size", int64_t{7}}}}, {kind, {{"size", int64_t{130}}, {"feed_forward", true}}}};
-  return {{kind}};
-}
-
-std::vector<Pair> all_pairs() {
-  std::vector<Pair> pairs;
-  for (const AttentionKind& kind : attention_kinds())
-    for (const Choice& attention : variants(kind.name))
-      for (const PositionKind& position : position_kinds()) {
-        // Gaps hide the distance; other scores are tried beside a few schemes only.
-        const bool gaps = attention.options.contains("dilation");
-        const bool other = attention.kind == "softmax" && !attention.options.empty();
-        const Relative takes = gaps || other ? Relative::turned : kind.relative;
-        if (other && position.name != std::string("sinusoidal") && position.name != std::string("rope")) continue;
-        if (position.relative <= takes) pairs.push_back({attention, {position.name}});
-      }
-  return pairs;
-}
-
-std::string name_of_pair(const testing::TestParamInfo<Pair>& info) {
-  std::string name = info.param.attention.text() + "_" + info.param.position.kind;
-  for (char& c : name)
-    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
-  return name;
-}
-
-const AttentionKind& kind_of(const Pair& pair) {
-  for (const AttentionKind& k : attention_kinds())
-    if (pair.attention.kind == k.name) return k;
-  throw std::logic_error("no such kind");
-}
-
-class Contract : public testing::TestWithParam<Pair> {
- protected:
-  /// Where a mechanism can't stand in a decoder, softmax stands there for it.
-  ModelOptions options(int64_t d_model = 32, int64_t layers = 2) const {
-    ModelOptions o = tiny_options({.d_model = d_model});
-    o.encoder_layers = o.decoder_layers = layers;
-    o.dropout = 0;
-    o.position = GetParam().position;
-    o.encoder_attention = {GetParam().attention};
-    o.decoder_attention = {kind_of(GetParam()).causal ? GetParam().attention : Choice{"softmax"}};
-    o.cross_attention = {kind_of(GetParam()).cross ? GetParam().attention : Choice{"softmax"}};
-    return o;
-  }
-  static std::unique_ptr<Transformer> model(const ModelOptions& o, float scale = 1.5f) {
-    auto m = std::make_unique<Transformer>(
-        o, Vocabularies{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
-    m->initialize(3);
-    for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= scale;
-    m->parameters().repack();
-    return m;
-  }
-};
 
 std::vector<float> numbers(const Var& x) {
   std::vector<float> out;
@@ -89,7 +18,7 @@ std::vector<float> numbers(const Var& x) {
   return out;
 }
 
-std::vector<float> encoded(const Transformer& model, const Sentences& sentences, ThreadPool* pool = nullptr) {
+std::vector<float> encoded(const Transformer& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
@@ -98,7 +27,7 @@ std::vector<float> encoded(const Transformer& model, const Sentences& sentences,
   return numbers(model.encode(pass, b.tokens()));
 }
 
-std::vector<float> decoded(const Transformer& model, const Sentences& sources, const Sentences& targets,
+std::vector<float> decoded(const Transformer& model, const IdLists& sources, const IdLists& targets,
                            ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
@@ -120,7 +49,7 @@ double distance(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST_P(Contract, PackedIsOneByOne) {
   const auto m = model(options());
-  const Sentences x = random_sentences(6, 40, 20, 1), y = random_sentences(6, 40, 20, 2);
+  const IdLists x = random_sentences(6, 40, 20, 1), y = random_sentences(6, 40, 20, 2);
   std::vector<float> apart, decoded_apart;
   for (size_t i = 0; i < x.size(); ++i) {
     const auto one = encoded(*m, {x[i]}), two = decoded(*m, {x[i]}, {y[i]});
@@ -134,7 +63,7 @@ TEST_P(Contract, PackedIsOneByOne) {
 
 TEST_P(Contract, ThreadsChangeNothing) {
   const auto m = model(options(64));
-  const Sentences x = random_sentences(30, 60, 20, 3), y = random_sentences(30, 60, 20, 4);
+  const IdLists x = random_sentences(30, 60, 20, 3), y = random_sentences(30, 60, 20, 4);
   ThreadPool pool(3);
   EXPECT_TRUE(same_bits(encoded(*m, x, &pool), encoded(*m, x)));
   EXPECT_TRUE(same_bits(decoded(*m, x, y, &pool), decoded(*m, x, y)));
@@ -142,7 +71,7 @@ TEST_P(Contract, ThreadsChangeNothing) {
 
 TEST_P(Contract, TheFutureCannotChangeThePast) {
   const auto m = model(options());
-  const Sentences x = random_sentences(1, 20, 20, 5);
+  const IdLists x = random_sentences(1, 20, 20, 5);
   std::vector<int32_t> y{1};
   for (int i = 0; i < 60; ++i) y.push_back(4 + i * 7 % 16);
   const auto before = decoded(*m, x, {y});
@@ -158,21 +87,21 @@ TEST_P(Contract, TheFutureCannotChangeThePast) {
 /// Row i of the steps is said by itself; rows part and die on the way.
 TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
   const auto m = model(options(), 1.2f);
-  const Sentences x = random_sentences(3, 20, 20, 6);
+  const IdLists x = random_sentences(3, 20, 20, 6);
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, m->parameters()};
   const TinyBatch batch = TinyBatch::of(x);
   const Var memory = m->encode(pass, batch.tokens());
   DecoderState state = m->start(pass, memory, batch.segments, {0, 1, 2}, 100);
-  Sentences said(3);
+  IdLists said(3);
   std::vector<int32_t> source_of{0, 1, 2};
   std::mt19937 random(7);
   const std::vector<std::vector<int32_t>> orders{{0, 0, 1, 2, 2, 2}, {5, 0, 3, 1}, {0, 1, 2, 3}, {2, 2, 0}};
   for (size_t round = 0; round <= orders.size(); ++round)
     for (int t = 0; t < 13; ++t) {
       if (t == 0 && round > 0) {
-        Sentences next;
+        IdLists next;
         std::vector<int32_t> next_source;
         for (const int32_t p : orders[round - 1]) {
           next.push_back(said[static_cast<size_t>(p)]);
@@ -242,141 +171,6 @@ TEST_P(Contract, GradientsAreThoseOfTheFormula) {
     const double difference = (value(up) - value(down)) / (2 * step);
     EXPECT_NEAR(along, difference, 1e-6 * std::max(1.0, std::sqrt(size))) << p.name(static_cast<int>(i));
   }
-}
-
-Batch copies_of(const Sentences& sentences) {
-  Batch batch;
-  std::vector<int32_t> lengths;
-  for (const auto& s : sentences) {
-    batch.source.insert(batch.source.end(), s.begin(), s.end());
-    batch.target_out.insert(batch.target_out.end(), s.begin(), s.end());
-    batch.target_in.push_back(1);
-    batch.target_in.insert(batch.target_in.end(), s.begin(), s.end() - 1);
-    lengths.push_back(static_cast<int32_t>(s.size()));
-  }
-  batch.source_segments = batch.target_segments = Segments::of_lengths(lengths);
-  batch.examples.resize(lengths.size());
-  return batch;
-}
-
-/// Gradient checkpointing: two updates of the same bits, buffers and all, in the memory that was foreseen.
-TEST_P(Contract, ComputingLayersTwiceChangesNothing) {
-  for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
-    ModelOptions o = options();
-    o.dropout = o.attention_dropout = o.activation_dropout = 0.1;
-    o.norm = norm;
-    TrainOptions train;
-    train.batch_tokens = TokenBudget{1024};
-    train.shards = 4;
-    const Batch batch = copies_of(random_sentences(40, 20, 20, 12));
-    const Batch* one = &batch;
-    ThreadPool pool(2);
-    std::vector<float> weights[2];
-    double losses[2];
-    int64_t activations[2];
-    for (const bool twice : {false, true}) {
-      train.recompute = twice;
-      const auto m = model(o, 1);
-      Learner learner(*m, train, 21, pool);
-      learner.update({&one, 1});
-      losses[twice] = learner.update({&one, 1}).loss;
-      weights[twice].assign(m->parameters().data(), m->parameters().data() + m->parameters().size());
-      activations[twice] = learner.memory().activations;
-      EXPECT_EQ(learner.overflows(), 0) << twice;
-    }
-    EXPECT_EQ(losses[0], losses[1]);
-    EXPECT_TRUE(same_bits(weights[0], weights[1]));
-    if (GetParam().attention.kind == "transformer-xl")  // a text's memory can't be read twice
-      EXPECT_LE(activations[1], activations[0]);
-    else
-      EXPECT_LT(activations[1], activations[0]);
-  }
-}
-
-/// An update with a part of it frozen: that part keeps its bits, all others get those they get anyway.
-TEST_P(Contract, FreezingAPartChangesNothingElse) {
-  ModelOptions o = options();
-  o.dropout = 0.1;
-  TrainOptions train;
-  train.batch_tokens = TokenBudget{1024};
-  train.shards = 4;
-  train.weight_decay = 0.1;
-  train.ema = 0.9;
-  const Batch batch = copies_of(random_sentences(40, 20, 20, 11));
-  const Batch* one = &batch;
-  ThreadPool pool(2);
-  using ByName = std::map<std::string, std::vector<float>>;
-  const auto by_name = [](const Parameters& p, const float* data) {
-    ByName all;
-    for (const NamedParameter& n : p.named()) all[n.name].assign(data + n.offset, data + n.offset + n.shape.size());
-    return all;
-  };
-  const auto learned = [&](const std::vector<std::string>& frozen, ByName* before) {
-    Transformer m(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}, frozen);
-    m.initialize(3);
-    *before = by_name(m.parameters(), m.parameters().data());
-    Learner learner(m, train, 21, pool);
-    EXPECT_FALSE(learner.update({&one, 1}).skipped());
-    EXPECT_EQ(learner.overflows(), 0);
-    ByName after = by_name(m.parameters(), m.parameters().data());
-    for (const auto& [name, values] : by_name(m.parameters(), learner.kept_weights())) after["kept " + name] = values;
-    return after;
-  };
-  ByName first;
-  const ByName whole = learned({}, &first);
-  const std::vector<std::vector<std::string>> all{{"encoder", "embedding"}, {"decoder.0", "encoder.1"}, {"decoder"}};
-  for (const std::vector<std::string>& frozen : all) {
-    ByName before;
-    for (const auto& [name, values] : learned(frozen, &before)) {
-      const std::string bare = name.starts_with("kept ") ? name.substr(5) : name;
-      const bool stays = in_any_part(bare, frozen);
-      EXPECT_TRUE(same_bits(values, stays ? first.at(bare) : whole.at(name))) << name << (stays ? " moved" : "");
-    }
-    EXPECT_TRUE(before == first);
-  }
-}
-
-/// Two updates: the same bits for 1 and 3 threads, buffers and all; saved and loaded it says the same.
-TEST_P(Contract, LearnsTheSameForAnyThreadsAndIsSavedWhole) {
-  ModelOptions o = options();
-  o.dropout = 0.1;
-  TrainOptions train;
-  train.batch_tokens = TokenBudget{1024};
-  train.shards = 4;
-  const Batch batch = copies_of(random_sentences(60, 20, 20, 10));
-  const Batch* one = &batch;
-  std::vector<std::vector<float>> weights;
-  std::unique_ptr<Transformer> last;
-  for (const int threads : {1, 3}) {
-    last = model(o, 1);
-    const std::vector<float> before(last->parameters().data(), last->parameters().data() + last->parameters().size());
-    ThreadPool pool(threads);
-    Learner learner(*last, train, 21, pool);
-    for (int i = 0; i < 2; ++i) {
-      const UpdateResult r = learner.update({&one, 1});
-      EXPECT_FALSE(r.skipped());
-      EXPECT_GT(r.flops, 0);
-    }
-    EXPECT_EQ(learner.overflows(), 0);
-    const Parameters& p = last->parameters();
-    weights.emplace_back(p.data(), p.data() + p.size());
-    for (int i = 0; i < p.count(); ++i) {
-      const auto from = static_cast<size_t>(p.offset(i)), n = static_cast<size_t>(p.value(i).size());
-      EXPECT_FALSE(std::equal(before.begin() + static_cast<std::ptrdiff_t>(from),
-                              before.begin() + static_cast<std::ptrdiff_t>(from + n),
-                              weights.back().begin() + static_cast<std::ptrdiff_t>(from)))
-          << p.name(i) << " does not learn";
-    }
-  }
-  EXPECT_TRUE(same_bits(weights[0], weights[1]));
-
-  const test::TempFolder dir;
-  const std::string path = dir / "model.safetensors";
-  write_safetensors(path, tensors_of(last->parameters()), {});
-  const auto again = model(o, 1);
-  load_parameters(path, again->parameters());
-  const Sentences x = random_sentences(3, 20, 20, 11);
-  EXPECT_TRUE(same_bits(encoded(*again, x), encoded(*last, x)));
 }
 
 TEST_P(Contract, WeightsAreWhatItAttendedTo) {

@@ -51,6 +51,33 @@ TEST(MemoryPlan, IsThatOfTheLearner) {
   }
 }
 
+/// Logits are made in chunks: fewer rows may make larger ones.
+TEST(MemoryPlan, HoldsForShardsOfAnySize) {
+  ModelOptions m = tiny_options();
+  m.encoder_layers = m.decoder_layers = 1;
+  Transformer model(m, {.source_vocabulary = 8000, .target_vocabulary = 8000, .longest = 100});
+  model.initialize(1);
+  TrainOptions o;
+  o.shards = 1;
+  ThreadPool pool(1);
+  for (const int64_t tokens : {1024, 1100}) {
+    o.batch_tokens.tokens = tokens;
+    Learner learner(model, o, 20, pool);
+    for (const int32_t rows : {60, 300, 515, 1020}) {
+      Batch b;
+      b.source.assign(static_cast<size_t>(rows), 5);
+      b.target_in = b.target_out = b.source;
+      std::vector<int32_t> lengths(static_cast<size_t>(rows / 20), 20);
+      if (rows % 20) lengths.push_back(rows % 20);
+      b.source_segments = b.target_segments = Segments::of_lengths(lengths);
+      b.examples.resize(lengths.size());
+      const Batch* one = &b;
+      learner.update({&one, 1});
+    }
+    EXPECT_EQ(learner.overflows(), 0) << tokens;
+  }
+}
+
 /// Six layers: what is saved is most of what layers hold.
 TEST(MemoryPlan, ComputingLayersTwiceSavesMostOfThem) {
   ModelOptions m = tiny_options();

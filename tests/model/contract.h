@@ -1,0 +1,80 @@
+// What the tests of all mechanisms run over: the registries, with every position scheme a mechanism can stand beside.
+#pragma once
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "model/tiny_model.h"
+
+namespace attune {
+
+using IdLists = std::vector<std::vector<int32_t>>;
+
+struct Pair {
+  Choice attention, position;
+};
+
+/// The kinds with options under which something happens in short sentences; the defaults for all others.
+inline std::vector<Choice> variants(const std::string& kind) {
+  if (kind == "band")
+    return {{kind, {{"width", int64_t{5}}}}, {kind, {{"width", int64_t{3}}, {"dilation", int64_t{2}}}}};
+  if (kind == "persistent")
+    return {{kind, {{"size", int64_t{7}}}}, {kind, {{"size", int64_t{130}}, {"feed_forward", true}}}};
+  return {{kind}};
+}
+
+inline std::vector<Pair> all_pairs() {
+  std::vector<Pair> pairs;
+  for (const AttentionKind& kind : attention_kinds())
+    for (const Choice& attention : variants(kind.name))
+      for (const PositionKind& position : position_kinds()) {
+        // Gaps hide the distance; other scores are tried beside a few schemes only.
+        const bool gaps = attention.options.contains("dilation");
+        const bool other = attention.kind == "softmax" && !attention.options.empty();
+        const Relative takes = gaps || other ? Relative::turned : kind.relative;
+        if (other && position.name != std::string("sinusoidal") && position.name != std::string("rope")) continue;
+        if (position.relative <= takes) pairs.push_back({attention, {position.name}});
+      }
+  return pairs;
+}
+
+inline std::string name_of_pair(const testing::TestParamInfo<Pair>& info) {
+  std::string name = info.param.attention.text() + "_" + info.param.position.kind;
+  for (char& c : name)
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  return name;
+}
+
+inline const AttentionKind& kind_of(const Pair& pair) {
+  for (const AttentionKind& k : attention_kinds())
+    if (pair.attention.kind == k.name) return k;
+  throw std::logic_error("no such kind");
+}
+
+class Contract : public testing::TestWithParam<Pair> {
+ protected:
+  /// Where a mechanism can't stand in a decoder, softmax stands there for it.
+  ModelOptions options(int64_t d_model = 32, int64_t layers = 2) const {
+    ModelOptions o = tiny_options({.d_model = d_model});
+    o.encoder_layers = o.decoder_layers = layers;
+    o.dropout = 0;
+    o.position = GetParam().position;
+    o.encoder_attention = {GetParam().attention};
+    o.decoder_attention = {kind_of(GetParam()).causal ? GetParam().attention : Choice{"softmax"}};
+    o.cross_attention = {kind_of(GetParam()).cross ? GetParam().attention : Choice{"softmax"}};
+    return o;
+  }
+  static std::unique_ptr<Transformer> model(const ModelOptions& o, float scale = 1.5f) {
+    auto m = std::make_unique<Transformer>(
+        o, Vocabularies{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+    m->initialize(3);
+    for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= scale;
+    m->parameters().repack();
+    return m;
+  }
+};
+
+}  // namespace attune
