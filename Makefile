@@ -44,7 +44,7 @@ bench:
 	@build/attune bench attention
 
 prove:
-	@tools/prove
+	@tools/prove $(if $(DATA),--data $(DATA))
 
 install: build
 	@cmake --install build --prefix $(PREFIX)
