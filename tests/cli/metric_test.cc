@@ -77,7 +77,7 @@ TEST(Metric, Mistakes) {
        4,
        one + " has 1 line, " + two + " has 2\n  fix: a line must stand for a line: look for a lost one\n"},
       {{"blue", "--ref", one, one}, 2, "unknown metric 'blue'. Did you mean 'bleu'?\n"},
-      {{"xyzzy", "--ref", one, one}, 2, "unknown metric 'xyzzy'. Known: bleu, exact\n"},
+      {{"xyzzy", "--ref", one, one}, 2, "unknown metric 'xyzzy'. Known: bleu, exact, aer\n"},
       {{"bleu", "--ref", one, one, "--tokenize", "13b"},
        2,
        "tokenize = '13b' is not known: 13a | none. Did you mean '13a'?\n"},
@@ -103,7 +103,7 @@ TEST(Metric, Mistakes) {
 }
 
 TEST(Metric, AsALibrary) {
-  EXPECT_EQ(metric_names(), (std::vector<std::string>{"bleu", "exact"}));
+  EXPECT_EQ(metric_names(), (std::vector<std::string>{"bleu", "exact", "aer"}));
   EXPECT_EQ(measure("bleu", {"a b c d"}, {{"a b c d"}}).score, 100);
   EXPECT_EQ(measure("exact", {"A"}, {{"a"}}, {.lowercase = true}).score, 100);
 }
