@@ -42,7 +42,7 @@ TEST(MemoryPlan, IsThatOfTheLearner) {
   ThreadPool pool(2);
   const auto memory = memory_by_budget(*model, o, 20, 2);
   int64_t before = 0;
-  for (const int64_t tokens : {2048, 4096, 16384}) {
+  for (const int64_t tokens : {4096, 8192, 16384}) {
     o.batch_tokens.tokens = tokens;
     const Learner learner(*model, o, 20, pool);
     EXPECT_EQ(memory({tokens}).total(), learner.memory().total());
