@@ -12,6 +12,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "data/data_files.h"
+#include "data/tokenizers.h"
 #include "recipe/reader.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
@@ -52,6 +53,10 @@ void describe_recipe(ModelDescription& d) {
   d.d_model = r.model.d_model;
   d.d_ff = r.model.d_ff;
   d.heads = r.model.heads;
+  if (r.tokenizer_of_start) {  // the recipe does not say
+    const Tokenizers t = Tokenizers::load(d.folder + "/" + kTokenizerName);
+    d.tokenizer = text::tokenizer_kinds()[static_cast<size_t>(t.target->kind())];
+  }
   if (r.task != Task::translate) return;
   const auto languages = languages_of(r.data);
   d.source_language = languages[0];

@@ -114,11 +114,16 @@ const TrainOptions& TrainingRun::fit_to_memory() {
   if (recipe_.train.memory.bytes > 0) {
     const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());
     const bool chosen = recipe_.train.batch_tokens.automatic();
-    recipe_.train.batch_tokens =
-        budget_in(recipe_.train, longest, [&](TokenBudget b) { return held_ + memory(b).total(); });
-    if (chosen)
-      place_.notes.push_back(fmt::format("train.batch_tokens = {}: the most that fits in {}",
-                                         recipe_.train.batch_tokens.tokens, recipe_.train.memory.text()));
+    int64_t& tokens = recipe_.train.batch_tokens.tokens;
+    tokens = budget_in(recipe_.train, longest, [&](TokenBudget b) { return held_ + memory(b).total(); }).tokens;
+    if (chosen) {
+      // A budget beyond the corpus would be a promise about nothing.
+      const Corpus& c = data_.train;
+      const int64_t all = std::max(c.rows(), c.one_sided() ? 0 : c.source.tokens() + c.source.count());
+      tokens = std::min(tokens, (std::max(all, longest) + kTokenStep - 1) / kTokenStep * kTokenStep);
+      place_.notes.push_back(
+          fmt::format("train.batch_tokens = {}, to fit in train.memory = {}", tokens, recipe_.train.memory.text()));
+    }
   }
   return recipe_.train;
 }

@@ -19,7 +19,9 @@ Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, i
   while (pieces > 1 && (two_sides ? 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens
                                   : o.batch_tokens.tokens < pieces * std::max(kLeastShardTokens, longest)))
     pieces /= 2;
-  const int64_t rows = o.batch_tokens.tokens / pieces + longest;
+  // A batch that is not quite full may be cut in half as many.
+  const int64_t half = two_sides ? kLeastShardTokens : 2 * std::max(kLeastShardTokens, longest);
+  const int64_t rows = std::max(o.batch_tokens.tokens / pieces, std::min(o.batch_tokens.tokens, half)) + longest;
   const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
   Shard s;
   s.source = s.target_in = s.target_out = ids;

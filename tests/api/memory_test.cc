@@ -35,13 +35,16 @@ struct Memory : testing::Test {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 
 TEST_F(Memory, PicksTheBudget) {
+  const auto chosen = [&](const std::string& out) {
+    return load_recipe(checkpoints(run.folder / out).back().path + "/recipe.toml").train.batch_tokens.tokens;
+  };
+  run.train("all", with({"train.batch_tokens=auto", "train.memory=1G"}), 1, 2);
+  EXPECT_EQ(chosen("all"), 4096) << "no more than there are";
+  put_letters(run.folder / "train", 3000, 10, 1);
   const int64_t four = planned(run, with({"train.batch_tokens=4096"}), "four");
   const Sets sets = with({"train.batch_tokens=auto", fmt::format("train.memory={}M", megabytes(four) + 4)});
   const auto r = run.train("out", sets, 1, 2);
   EXPECT_NE(r.log.find("train.batch_tokens = "), std::string::npos) << r.log;
-  const auto chosen = [&](const std::string& out) {
-    return load_recipe(checkpoints(run.folder / out).back().path + "/recipe.toml").train.batch_tokens.tokens;
-  };
   EXPECT_GE(chosen("out"), 4096 - 512);
   EXPECT_LE(chosen("out"), 8192);
   EXPECT_EQ(chosen("out") % 256, 0);
@@ -52,8 +55,10 @@ TEST_F(Memory, PicksTheBudget) {
 }
 
 TEST_F(Memory, WhatDoesNotFitIsRefused) {
+  const int64_t small = planned(run, with({"train.batch_tokens=1024"}), "small");
   const int64_t large = planned(run, with({"train.batch_tokens=16384"}), "large");
-  const Sets sets = with({"train.batch_tokens=16384", fmt::format("train.memory={}M", megabytes(large) * 2 / 3)});
+  const int64_t limit = megabytes((small + large) / 2);
+  const Sets sets = with({"train.batch_tokens=16384", fmt::format("train.memory={}M", limit)});
   const std::string text = error_of([&] { run.train("out", sets, 0, 2); }, ErrorKind::memory);
   EXPECT_NE(text.find("training with train.batch_tokens = 16384 needs "), std::string::npos) << text;
   EXPECT_FALSE(std::filesystem::exists(run.folder / "out"));
@@ -61,11 +66,10 @@ TEST_F(Memory, WhatDoesNotFitIsRefused) {
   ASSERT_NE(at, std::string::npos) << text;
   const std::string fits = text.substr(at + 29, text.find(',', at) - at - 29);
   // What this process holds already counts, and that varies by a few megabytes.
-  const Sets fitting =
-      with({"train.batch_tokens=" + fits, fmt::format("train.memory={}M", megabytes(large) * 2 / 3 + 16)});
+  const Sets fitting = with({"train.batch_tokens=" + fits, fmt::format("train.memory={}M", limit + 16)});
   EXPECT_EQ(run.train("out", fitting, 1, 2).outcome.updates, 1);
   EXPECT_NE(
-      error_of([&] { run.train("small", with({"train.memory=1M"})); }, ErrorKind::memory).find("even with batches"),
+      error_of([&] { run.train("tiny", with({"train.memory=1M"})); }, ErrorKind::memory).find("even with batches"),
       std::string::npos);
 }
 

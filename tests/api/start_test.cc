@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "api/small_run.h"
+#include "attune/model.h"
 #include "base/files.h"
 #include "checks.h"
 #include "train/learner.h"
@@ -63,6 +64,7 @@ TEST_F(Start, BeginsWithTheWeightsAndTheTokenizer) {
   for (const auto& [name, moments] : values(at("out", 0), "/optimizer.safetensors"))
     EXPECT_EQ(moments, std::vector<float>(moments.size(), 0.0f)) << name;
   expect_says(slurp(at("out", 3) + "/trainer.json"), "\"start_hash\": \"xxh3:");
+  EXPECT_EQ(describe_model(at("out", 3)).tokenizer, "word") << "though the recipe does not say";
   // A checkpoint will do as well, and what the recipe wrote down is a recipe.
   run.train("again", {"train.start=" + at("out", 3)}, 1);
   EXPECT_EQ(values(at("out", 3)), values(at("again", 0)));

@@ -42,7 +42,7 @@ TEST(MemoryPlan, IsThatOfTheLearner) {
   ThreadPool pool(2);
   const auto memory = memory_by_budget(*model, o, 20, 2);
   int64_t before = 0;
-  for (const int64_t tokens : {2048, 4096, 16384}) {
+  for (const int64_t tokens : {4096, 8192, 16384}) {
     o.batch_tokens.tokens = tokens;
     const Learner learner(*model, o, 20, pool);
     EXPECT_EQ(memory({tokens}).total(), learner.memory().total());
@@ -51,17 +51,17 @@ TEST(MemoryPlan, IsThatOfTheLearner) {
   }
 }
 
-/// Logits are made in chunks: fewer rows may make larger ones.
+/// Logits are made in chunks, and batches are cut in shards: fewer rows may make larger ones.
 TEST(MemoryPlan, HoldsForShardsOfAnySize) {
   ModelOptions m = tiny_options();
   m.encoder_layers = m.decoder_layers = 1;
   Transformer model(m, {.source_vocabulary = 8000, .target_vocabulary = 8000, .longest = 100});
   model.initialize(1);
   TrainOptions o;
-  o.shards = 1;
   ThreadPool pool(1);
-  for (const int64_t tokens : {1024, 1100}) {
+  for (const auto& [tokens, shards] : {std::pair{1024, 1}, {1100, 1}, {1024, 8}, {1024, 16}}) {
     o.batch_tokens.tokens = tokens;
+    o.shards = shards;
     Learner learner(model, o, 20, pool);
     for (const int32_t rows : {60, 300, 515, 1020}) {
       Batch b;
@@ -74,7 +74,7 @@ TEST(MemoryPlan, HoldsForShardsOfAnySize) {
       const Batch* one = &b;
       learner.update({&one, 1});
     }
-    EXPECT_EQ(learner.overflows(), 0) << tokens;
+    EXPECT_EQ(learner.overflows(), 0) << tokens << " in " << shards;
   }
 }
 
