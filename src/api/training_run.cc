@@ -68,13 +68,7 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
         return place_.from ? Tokenizers::load(place_.from->path + "/" + kTokenizerName)
                            : train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
       }()),
-      data_([&] {
-        phase("reading the data");
-        TrainingData data =
-            read_training_data(recipe.data, tokenizers_.encoders(sides_of(recipe.task)), recipe.train.seed, &pool_);
-        Batches(data.train, batch_options(recipe.train));  // refuses a budget that is too small
-        return data;
-      }()),
+      data_(read_data()),
       model_(recipe.model, vocabularies_of(recipe, tokenizers_)),
       learner_(model_, recipe.train, data_.train.longest(), pool_),
       validator_(model_, data_, tokenizers_, recipe, pool_) {
@@ -82,6 +76,35 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
   if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
   updated_at_ = progress_.seconds;
   rate_scale_ = progress_.rate_scale;
+}
+
+void OpenedFolder::make() {
+  if (lock) return;
+  make_folder(folder.dir());
+  lock.emplace(folder.dir());
+  folder.expect_empty();
+}
+
+TrainingData TrainingRun::read_data() {
+  phase("reading the data");
+  const Sides sides = sides_of(recipe_.task);
+  CorpusPlace place = corpus_place(out_, tokenizers_);
+  place.read_again = options_.fresh;
+  std::error_code ignored;
+  const bool was_there = fs::exists(out_, ignored);
+  place.open = [&] { place_.make(); };
+  try {
+    TrainingData data =
+        read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
+    check_budget(data.train, batch_options(recipe_.train));
+    return data;
+  } catch (...) {
+    if (!was_there && place_.lock) {  // a mistake leaves no trace
+      place_.lock.reset();
+      fs::remove_all(out_, ignored);
+    }
+    throw;
+  }
 }
 
 void TrainingRun::phase(const char* what) const {
@@ -124,8 +147,8 @@ double TrainingRun::seconds_to_go() const {
   if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
   const Corpus& corpus = data_.train;
   // Of an example as most are: the mean of the lines, or a window of texts.
-  const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.target.count();
-  const Segments source = Segments::single(corpus.source.tokens() / examples + 1);
+  const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.sizes().examples;
+  const Segments source = Segments::single(corpus.sizes().source_tokens / examples + 1);
   const Segments target = Segments::single(corpus.rows() / examples);
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
                        training_flops(model_, corpus.one_sided() ? nullptr : &source, target);
@@ -231,11 +254,7 @@ void TrainingRun::finish(TrainingOutcome& o) {
 }
 
 TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
-  make_folder(out_);
-  if (!place_.lock) {
-    place_.lock.emplace(out_);
-    place_.folder.expect_empty();
-  }
+  place_.make();
   if (options_.fresh) place_.folder.clear();
   peak_ = peak_gflops(pool_.threads()) * 1e9;
   TrainLog log(out_, progress_.updates, events_);

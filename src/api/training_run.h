@@ -28,6 +28,9 @@ class Smoothed {
 struct OpenedFolder {
   OpenedFolder(const std::string& out, const Recipe& recipe, bool fresh);
 
+  /// Makes the folder where there is none, for what must be written before the run begins.
+  void make();
+
   RunFolder folder;
   std::optional<FolderLock> lock;  // none while there is no folder
   std::optional<Checkpoint> from;
@@ -43,6 +46,7 @@ class TrainingRun {
 
  private:
   void phase(const char* what) const;
+  TrainingData read_data();
   TrainingPlan plan() const;
   double seconds_to_go() const;
   TrainingStatus status(const UpdateResult& r, const Progress& p);

@@ -24,27 +24,30 @@ void add(Segments& s, int64_t rows) {
 
 }  // namespace
 
-Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(corpus), options_(options) {
-  check(corpus.size() > 0, "batches", "the corpus is empty");
-  check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
-        INT32_MAX);
-  if (corpus.window > 0) {
-    if (corpus.window > options.tokens)
-      fail(ErrorKind::recipe,
-           "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
-           "  fix: raise train.batch_tokens, or lower data.max_length",
-           options.tokens, corpus.window);
-    streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
-    shuffle();
-    return;
-  }
-  const int64_t longest = std::max(corpus.source.longest + options.end_source, corpus.target.longest + 1);
-  if (longest > options.tokens)
+void check_budget(const Corpus& corpus, const BatchOptions& options) {
+  if (corpus.window > options.tokens)
+    fail(ErrorKind::recipe,
+         "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
+         "  fix: raise train.batch_tokens, or lower data.max_length",
+         options.tokens, corpus.window);
+  const CorpusSizes sizes = corpus.sizes();
+  const int64_t longest = std::max(sizes.longest_source + options.end_source, sizes.longest_target + 1);
+  if (corpus.window == 0 && longest > options.tokens)
     fail(ErrorKind::recipe,
          "train.batch_tokens = {} is less than the longest sentence needs: {} tokens with its end mark\n"
          "  fix: raise train.batch_tokens, or lower data.max_length",
          options.tokens, thousands(longest));
-  order_.resize(static_cast<size_t>(corpus.size()));
+}
+
+Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(corpus), options_(options) {
+  check(corpus.size() > 0, "batches", "the corpus is empty");
+  check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
+        INT32_MAX);
+  check_budget(corpus, options);
+  if (corpus.window > 0)
+    streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
+  else
+    order_.resize(static_cast<size_t>(corpus.size()));
   shuffle();
 }
 
@@ -101,24 +104,27 @@ void Batches::add_windows(Batch& b) {
 }
 
 /// Each token is to be said after the one before it, the first of a text after the mark of its begin.
-void Batches::add_text(Batch& b, int64_t from, int64_t end) const {
-  const auto& [ids, starts, longest] = corpus_.target;
+void Batches::add_text(Batch& b, int64_t from, int64_t end) {
+  const auto& starts = corpus_.target.start;
   const auto row = static_cast<int64_t>(b.target_in.size()) - from;  // in the batch, of the text's token 0
-  b.target_in.push_back(from > 0 ? ids[static_cast<size_t>(from - 1)] : options_.begin);
-  b.target_in.insert(b.target_in.end(), ids.begin() + from, ids.begin() + end - 1);
-  b.target_out.insert(b.target_out.end(), ids.begin() + from, ids.begin() + end);
+  auto ids = corpus_.tokens(std::max<int64_t>(from - 1, 0), end, buffer_);
+  b.target_in.push_back(from > 0 ? ids[0] : options_.begin);
+  if (from > 0) ids = ids.subspan(1);
+  b.target_in.insert(b.target_in.end(), ids.begin(), ids.end() - 1);
+  b.target_out.insert(b.target_out.end(), ids.begin(), ids.end());
   for (auto s = std::lower_bound(starts.begin(), starts.end(), from); s != starts.end() && *s < end; ++s)
     b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
 }
 
 void Batches::add_examples(Batch& b) {
+  const bool two = !corpus_.one_sided();
   while (position_.example < corpus_.size()) {
-    const int32_t example = order_[static_cast<size_t>(position_.example)];
-    const int64_t source = source_rows(example), target = target_rows(example);
+    const int32_t number = order_[static_cast<size_t>(position_.example)];
+    const Example example = corpus_.example(number, buffer_);
+    const auto [s, t, weight] = example;
+    const int64_t source = two ? std::ssize(s) + options_.end_source : 0, target = std::ssize(t) + 1;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
-    const auto t = corpus_.target[example];
-    if (!corpus_.one_sided()) {
-      const auto s = corpus_.source[example];
+    if (two) {
       b.source.insert(b.source.end(), s.begin(), s.end());
       if (options_.end_source) b.source.push_back(options_.end);
       add(b.source_segments, source);
@@ -128,7 +134,7 @@ void Batches::add_examples(Batch& b) {
     b.target_out.insert(b.target_out.end(), t.begin(), t.end());
     b.target_out.push_back(options_.end);
     add(b.target_segments, target);
-    b.examples.push_back(example);
+    b.examples.push_back(number);
     ++position_.example;
   }
 }

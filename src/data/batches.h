@@ -45,11 +45,14 @@ struct Batch {
   int64_t target_tokens() const { return target_segments.rows(); }
 };
 
+/// ErrorKind::recipe when an example alone is over the budget.
+void check_budget(const Corpus& corpus, const BatchOptions& options);
+
 /// An endless stream of batches. Each epoch has every example once; its last batch is what is left. Not for several
 /// threads at once. The corpus must outlive it.
 class Batches {
  public:
-  /// ErrorKind::recipe when an example alone is over the budget.
+  /// As check_budget.
   Batches(const Corpus& corpus, const BatchOptions& options);
 
   /// Fills `batch`, whose memory is used again.
@@ -62,18 +65,14 @@ class Batches {
   void shuffle();
   void add_examples(Batch& batch);
   void add_windows(Batch& batch);
-  void add_text(Batch& batch, int64_t from, int64_t end) const;
-  int64_t source_rows(int64_t example) const {
-    return corpus_.one_sided() ? 0 : corpus_.source.length(example) + options_.end_source;
-  }
-  int64_t target_rows(int64_t example) const { return corpus_.target.length(example) + 1; }
-
+  void add_text(Batch& batch, int64_t from, int64_t end);
   const Corpus& corpus_;
   BatchOptions options_;
   DataPosition position_;
   std::vector<int32_t> order_;      // of this epoch
   std::optional<Streams> streams_;  // of texts, instead of an order
   int64_t offset_ = 0;              // the token where this epoch's first stream begins
+  ExampleBuffer buffer_;
 };
 
 }  // namespace attune

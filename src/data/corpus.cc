@@ -19,12 +19,13 @@ struct Round {
   struct Item {
     size_t at, source, target;  // where the text begins, and the bytes of both sides
     PairPlace place;
+    float weight;
   };
   std::string text;
   std::vector<Item> items;
 
   void add(const TextPair& p) {
-    items.push_back({text.size(), p.source.size(), p.target.size(), p.place});
+    items.push_back({text.size(), p.source.size(), p.target.size(), p.place, p.weight});
     text.append(p.source).append(p.target);
   }
   std::string_view side(const Item& i, int which) const {
@@ -44,17 +45,17 @@ class Loader {
         options_(options),
         encoders_(encoders),
         on_pair_(on_pair),
-        stream_(options.stream && encoders.sides() == Sides::one),
+        stream_(has_texts(options, encoders.sides())),
         encoded_(kRound) {}
 
-  void load(ThreadPool* pool, Corpus& corpus) {
+  void load(ThreadPool* pool, CorpusSink& to) {
     Round round;
     for (bool more = true; more;) {
       round.clear();
       for (TextPair pair; !round.full() && (more = reader_.next(pair));) round.add(pair);
       const int64_t pairs = std::ssize(round.items), blocks = (pairs + kBlock - 1) / kBlock;
       parallel_for(pool, blocks, [&](int64_t block, int) { encode(round, block); });
-      for (int64_t i = 0; i < pairs; ++i) keep(round, i, corpus);
+      for (int64_t i = 0; i < pairs; ++i) keep(round, i, to);
     }
   }
 
@@ -70,7 +71,7 @@ class Loader {
     }
   }
 
-  void keep(const Round& round, int64_t i, Corpus& corpus) {
+  void keep(const Round& round, int64_t i, CorpusSink& to) {
     const Round::Item& item = round.items[static_cast<size_t>(i)];
     const Corpus& block = encoded_[static_cast<size_t>(i / kBlock)];
     const bool two = encoders_.sides() == Sides::two;
@@ -78,10 +79,10 @@ class Loader {
     if (two) source = block.source[i % kBlock];
     PairReport& report = reader_.report();
     if (stream_) {
-      if (corpus.target.count() == 0 || item.place.files != text_) corpus.target.add({});
+      if (item.place.files != text_) to.begin_text();
       text_ = item.place.files;
-      corpus.target.extend(target);
-      corpus.target.extend({&text::kEnd, 1});
+      to.extend(target);
+      to.extend({&text::kEnd, 1});
       ++report.kept;
       return;
     }
@@ -104,8 +105,7 @@ class Loader {
       source = source.first(std::min(source.size(), most));
       target = target.first(std::min(target.size(), most));
     }
-    if (two) corpus.source.add(source);
-    corpus.target.add(target);
+    to.add({source, target, item.weight});
     ++report.kept;
     if (on_pair_) on_pair_(round.side(item, 0), round.side(item, 1));
   }
@@ -115,7 +115,7 @@ class Loader {
   const Encoders& encoders_;
   const OnPair& on_pair_;
   bool stream_;
-  int32_t text_ = 0;             // which file the last text is
+  int32_t text_ = -1;            // which file the last text is
   std::vector<Corpus> encoded_;  // a small one per block
 };
 
@@ -134,28 +134,15 @@ void Sentences::extend(std::span<const int32_t> more) {
   longest = static_cast<int32_t>(std::clamp<int64_t>(length, longest, INT32_MAX));
 }
 
-Sentences Sentences::split_off(int64_t at) {
-  Sentences head, tail;
-  int64_t done = 0;
-  const auto all = std::span(std::as_const(ids));
-  const auto move_to = [&](Sentences& to, int64_t end) {
-    if (end > done) to.add(all.subspan(static_cast<size_t>(done), static_cast<size_t>(end - done)));
-    done = std::max(done, end);
-  };
-  for (size_t i = 1; i < start.size(); ++i) {
-    move_to(head, std::min(start[i], at));
-    if (start[i] > at) move_to(tail, start[i]);
-  }
-  *this = std::move(head);
-  return tail;
-}
-
-void Sentences::erase(const std::vector<bool>& marked) {
-  size_t kept = 0;
+void Sentences::erase(const std::vector<int64_t>& numbers) {
+  size_t kept = 0, next = 0;
   int64_t to = 0;
   longest = 0;
   for (int64_t i = 0, n = count(); i < n; ++i) {
-    if (marked[static_cast<size_t>(i)]) continue;
+    if (next < numbers.size() && numbers[next] == i) {
+      ++next;
+      continue;
+    }
     const int64_t from = start[static_cast<size_t>(i)];
     const int32_t tokens = length(i);
     std::copy_n(ids.begin() + from, tokens, ids.begin() + to);
@@ -166,19 +153,80 @@ void Sentences::erase(const std::vector<bool>& marked) {
   start.resize(kept + 1);
 }
 
+void CorpusSizes::add(int64_t source, int64_t target) {
+  ++examples;
+  source_tokens += source;
+  target_tokens += target;
+  longest_source = std::max(longest_source, static_cast<int32_t>(source));
+  longest_target = std::max(longest_target, static_cast<int32_t>(target));
+}
+
+CorpusSizes Corpus::sizes() const {
+  if (stored && window == 0) return stored_sizes;
+  return {target.count(), source.tokens(), target.tokens(), source.longest, target.longest};
+}
+
+int64_t Corpus::longest() const {
+  const CorpusSizes s = sizes();
+  return window > 0 ? window : std::max(s.longest_source, s.longest_target) + 1;
+}
+
+Example Corpus::example(int64_t i, ExampleBuffer& buffer) const {
+  if (stored) return stored->read(i, buffer);
+  return {one_sided() ? std::span<const int32_t>() : source[i], target[i],
+          weights.empty() ? 1 : weights[static_cast<size_t>(i)]};
+}
+
+void Corpus::add(const Example& example, Sides sides) {
+  if (example.weight != 1 && weights.empty()) weights.resize(static_cast<size_t>(target.count()), 1);
+  if (sides == Sides::two) source.add(example.source);
+  target.add(example.target);
+  if (example.weight != 1 || !weights.empty()) weights.push_back(example.weight);
+}
+
+void Corpus::erase(const std::vector<int64_t>& numbers) {
+  if (!one_sided()) source.erase(numbers);
+  target.erase(numbers);
+  if (weights.empty()) return;
+  size_t kept = 0, next = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (next < numbers.size() && numbers[next] == static_cast<int64_t>(i))
+      ++next;
+    else
+      weights[kept++] = weights[i];
+  }
+  weights.resize(kept);
+}
+
+std::span<const int32_t> Corpus::tokens(int64_t from, int64_t end, ExampleBuffer& buffer) const {
+  if (stored) return stored->tokens(from, end, buffer);
+  return std::span(target.ids).subspan(static_cast<size_t>(from), static_cast<size_t>(end - from));
+}
+
+void encode_pairs(PairReader& reader, const DataSettings& options, const Encoders& encoders, ThreadPool* pool,
+                  const OnPair& on_pair, CorpusSink& to) {
+  Loader(reader, options, encoders, on_pair).load(pool, to);
+}
+
+void refuse_empty(const PairReport& report, const std::vector<std::string>& files, const std::string& key,
+                  Overlong overlong) {
+  if (report.kept > 0) return;
+  const auto why = report.sentences(overlong);
+  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key,
+       report.sides == Sides::two ? "pair of lines" : "line", thousands(report.pairs), join(files, ", "),
+       why.empty() ? "the files are empty" : why.front());
+}
+
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
-  const bool two = encoders.sides() == Sides::two;
   PairReader reader(files, options, key, encoders.sides());
-  LoadedCorpus out;
-  Loader(reader, options, encoders, on_pair).load(pool, out.corpus);
-  out.report = reader.report();
-  out.content_hash = reader.content_hash();
-  if (options.stream && !two) out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
-  if (out.corpus.target.count() > 0) return out;
-  const auto why = out.report.sentences(options.overlong);
-  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key, two ? "pair of lines" : "line",
-       thousands(out.report.pairs), join(files, ", "), why.empty() ? "the files are empty" : why.front());
+  CorpusInMemory to(encoders.sides());
+  encode_pairs(reader, options, encoders, pool, on_pair, to);
+  refuse_empty(reader.report(), files, key, options.overlong);
+  LoadedCorpus out{std::move(to.corpus), reader.report(), reader.content_hash()};
+  if (has_texts(options, encoders.sides()))
+    out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
+  return out;
 }
 
 }  // namespace attune

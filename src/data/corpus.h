@@ -1,8 +1,10 @@
-// An encoded corpus of two sides or one in memory: 4 bytes a token and 8 a sentence on each side.
+// An encoded corpus of two sides or one: in memory, 4 bytes a token and 8 a sentence on each side, or, where that is
+// too much, on the disk (data/stored_corpus.h).
 #pragma once
 #include <algorithm>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,6 +14,7 @@
 #include "base/thread_pool.h"
 #include "data/data_files.h"
 #include "data/pairs.h"
+#include "data/stored_corpus.h"
 
 namespace attune {
 
@@ -32,24 +35,42 @@ struct Sentences {
   void add(std::span<const int32_t> sentence);
   /// More of the last one.
   void extend(std::span<const int32_t> more);
-  /// Takes out all tokens from `at` on.
-  Sentences split_off(int64_t at);
-  /// Takes out those that are marked, in place.
-  void erase(const std::vector<bool>& marked);
+  /// Takes out some, in place; their numbers in order.
+  void erase(const std::vector<int64_t>& numbers);
+};
+
+/// How much a corpus has.
+struct CorpusSizes {
+  int64_t examples = 0;  // pairs or lines; texts
+  int64_t source_tokens = 0, target_tokens = 0;
+  int32_t longest_source = 0, longest_target = 0;
+  void add(int64_t source, int64_t target);
 };
 
 /// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts.
 struct Corpus {
   Sentences source, target;
+  std::vector<float> weights = {};  // of the examples; none: 1 each
   int64_t window = 0;  // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
+  /// Where the corpus is on the disk: source and target are empty, but for where texts begin.
+  std::shared_ptr<const StoredCorpus> stored = {};
+  CorpusSizes stored_sizes = {};
 
-  bool one_sided() const { return source.count() == 0; }
+  CorpusSizes sizes() const;
+  bool one_sided() const { return stored ? stored_sizes.source_tokens == 0 : source.count() == 0; }
   /// What an epoch is counted in: pairs or lines; of texts the tokens.
-  int64_t size() const { return window > 0 ? target.tokens() : target.count(); }
+  int64_t size() const { return window > 0 ? target.tokens() : sizes().examples; }
   /// Target rows of an epoch: each sentence has a mark, a text has none.
-  int64_t rows() const { return target.tokens() + (window > 0 ? 0 : target.count()); }
+  int64_t rows() const { return sizes().target_tokens + (window > 0 ? 0 : sizes().examples); }
   /// The most rows that a sequence of a batch can have.
-  int64_t longest() const { return window > 0 ? window : std::max(source.longest, target.longest) + 1; }
+  int64_t longest() const;
+
+  void add(const Example& example, Sides sides);
+  void erase(const std::vector<int64_t>& numbers);
+  /// An example; in memory it outlasts the buffer.
+  Example example(int64_t i, ExampleBuffer& buffer) const;
+  /// Of texts: tokens [from, end).
+  std::span<const int32_t> tokens(int64_t from, int64_t end, ExampleBuffer& buffer) const;
 };
 
 /// Text to ids, without marks. Called from several threads at once.
@@ -68,10 +89,44 @@ struct LoadedCorpus {
 /// Called with each pair that is kept, in order.
 using OnPair = std::function<void(std::string_view source, std::string_view target)>;
 
-/// Reads and encodes a corpus; the result does not depend on the pool. `key` is what the recipe calls `files`
-/// ("data.train"). ErrorKind::data when no pair is left. With data.stream, a corpus of one side has a text for each
-/// file, its lines one after another, each with text::kEnd for its line end; its windows are as long as data.max_length
-/// where the text is.
+/// What is read becomes a corpus here, example by example.
+class CorpusSink {
+ public:
+  virtual ~CorpusSink() = default;
+  virtual void add(const Example& example) = 0;
+  /// Of texts, instead: the next text, or more of the last one.
+  virtual void begin_text() = 0;
+  virtual void extend(std::span<const int32_t> more) = 0;
+};
+
+/// A corpus in memory.
+class CorpusInMemory : public CorpusSink {
+ public:
+  explicit CorpusInMemory(Sides sides) : sides_(sides) {}
+  void add(const Example& example) override { corpus.add(example, sides_); }
+  void begin_text() override { corpus.target.add({}); }
+  void extend(std::span<const int32_t> more) override { corpus.target.extend(more); }
+  Corpus corpus;
+
+ private:
+  Sides sides_;
+};
+
+/// Whether a corpus of the side or sides consists of texts that are read on and on.
+inline bool has_texts(const DataSettings& options, Sides sides) { return options.stream && sides == Sides::one; }
+
+/// Encodes all that the reader has and hands it on; the result does not depend on the pool.
+/// With data.stream, a corpus of one side has a text for each file, its lines one after another, each with text::kEnd
+/// for its line end.
+void encode_pairs(PairReader& reader, const DataSettings& options, const Encoders& encoders, ThreadPool* pool,
+                  const OnPair& on_pair, CorpusSink& to);
+/// ErrorKind::data when the reader came to its end and nothing was kept. `key` is what the recipe calls `files`
+/// ("data.train").
+void refuse_empty(const PairReport& report, const std::vector<std::string>& files, const std::string& key,
+                  Overlong overlong);
+
+/// Reads a corpus into memory: encode_pairs and refuse_empty. The windows of texts are as long as data.max_length where
+/// the text is.
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair = {});
 

@@ -43,6 +43,7 @@ struct PairPlace {
 struct TextPair {
   std::string_view source, target;  // valid until the next call
   PairPlace place;
+  float weight = 1;  // of its loss
 };
 
 /// Reads pairs in order, skips and counts those with an empty side; in a text that is read on and on (data.stream),
