@@ -38,4 +38,7 @@ std::string error_of(F&& f, std::optional<ErrorKind> kind = {}) {
   return "no error";
 }
 
+/// What an error says is wrong, without the remedy.
+inline std::string without_fix(const std::string& error) { return error.substr(0, error.find("\n  fix: ")); }
+
 }  // namespace attune

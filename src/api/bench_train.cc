@@ -14,10 +14,9 @@
 
 namespace attune {
 
-TrainFigure bench_train(const TrainBench& bench) {
-  check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
-        bench.threads, bench.updates);
-  const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
+namespace {
+
+TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   ThreadPool pool(bench.threads);
   const Sides sides = sides_of(recipe.task);
   const Tokenizers tokenizers = train_tokenizers(recipe.data, recipe.tokenizer, sides);
@@ -61,6 +60,15 @@ TrainFigure bench_train(const TrainBench& bench) {
   figure.vocabulary = model.sizes().target_vocabulary;
   figure.updates = bench.updates;
   return figure;
+}
+
+}  // namespace
+
+TrainFigure bench_train(const TrainBench& bench) {
+  check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
+        bench.threads, bench.updates);
+  const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
+  return with_places(recipe.places, [&] { return measured(bench, recipe); });
 }
 
 }  // namespace attune

@@ -61,19 +61,9 @@ std::string machine_text() {
 std::string reason_of(const Error& e, const std::string& recipe) {
   std::string text = e.what();
   text.resize(std::min(text.find('\n'), text.size()));
-  for (const std::string& prefix : {recipe + ": ", std::string("--set: ")})
-    if (text.starts_with(prefix)) text.erase(0, prefix.size());
+  for (const std::string& place : {recipe + ":", std::string(kSet) + ":"})
+    if (text.starts_with(place)) text.erase(0, text.find(' ', place.size() - 1) + 1);
   return text;
-}
-
-/// What can be known without reading the data.
-void check_variant(const Recipe& recipe) {
-  for (const auto& [key, files] :
-       {std::pair{"train", &recipe.data.train}, {"valid", &recipe.data.valid}, {"test", &recipe.data.test}})
-    for (const std::string& file : *files)
-      if (!fs::exists(file)) fail(ErrorKind::io, "data.{}: there is no file {}", key, file);
-  // A vocabulary of a few words is enough to learn what can't be built.
-  Transformer(recipe.model, {8, 8, recipe.data.max_length + 1});
 }
 
 /// Refuses a folder with a run of another recipe: what it holds would be taken for this variant.
@@ -168,7 +158,8 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
     trainer = std::make_unique<Trainer>(TrainerOptions{options.recipe, v.folder, sets, options.fresh, options.threads});
     recipe = load_recipe_for_run(options.recipe, sets);
     v.seed = recipe.train.seed;
-    check_variant(recipe);
+    for (const std::string& file : recipe.data.test)
+      if (!fs::exists(file)) fail(ErrorKind::data, "data.test: there is no file {}", file);
   } catch (const Error& e) { refuse(e.kind(), reason_of(e, options.recipe)); } catch (const std::bad_alloc&) {
     refuse(ErrorKind::memory, kOutOfMemory);
   }

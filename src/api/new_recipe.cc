@@ -206,7 +206,7 @@ NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>
     write(sized, n);
     tell(sized, look, threads, n);
   }
-  check_recipe(read_recipe(n.text, n.file), n.file);  // what is written must be what was meant
+  check_recipe(read_recipe(n.text, n.file));  // what is written must be what was meant
   return n;
 }
 

@@ -16,7 +16,7 @@ namespace attune {
 
 namespace {
 
-using Json = TrainLog::Json;
+using Json = nlohmann::ordered_json;
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -61,14 +61,18 @@ void TrainLog::say(const std::string& text) {
   if (on_line_) on_line_(text);
 }
 
-void TrainLog::record(int64_t update, const Json& json) {
-  const std::string line = json.dump(-1, ' ', false, Json::error_handler_t::replace);
+struct TrainLog::Record {
+  Json json;
+};
+
+void TrainLog::record(int64_t update, const Record& record) {
+  const std::string line = record.json.dump(-1, ' ', false, Json::error_handler_t::replace);
   metrics_->line(line);
   if (on_metrics_) on_metrics_(line);
-  for (const auto& [name, value] : json.items())
+  for (const auto& [name, value] : record.json.items())
     if (value.is_number() && name != "update")
       events_->scalar(name.starts_with("valid_") ? "valid/" + name.substr(6) : "train/" + name, update,
-                     value.get<double>());
+                      value.get<double>());
 }
 
 void TrainLog::plan(const TrainingPlan& p) {
@@ -94,26 +98,26 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   "L.r. {:.4e}",
                   s.epoch, s.update, thousands(sentences), s.loss, s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  record(s.update, Json{{"update", s.update},
-                        {"epoch", s.epoch},
-                        {"loss", s.loss},
-                        {"learning_rate", s.rate},
-                        {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
-                        {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
-                        {"memory_mb", s.memory >> 20},
-                        {"seconds", std::round(s.seconds * 10) / 10}});
+  record(s.update, {Json{{"update", s.update},
+                         {"epoch", s.epoch},
+                         {"loss", s.loss},
+                         {"learning_rate", s.rate},
+                         {"target_tokens_per_s", std::round(s.target_tokens_per_s)},
+                         {"share_of_peak", std::round(s.share_of_peak * 1000) / 1000},
+                         {"memory_mb", s.memory >> 20},
+                         {"seconds", std::round(s.seconds * 10) / 10}}});
 }
 
 void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {
   say(fmt::format("update {} was skipped: {} ({} skipped so far)", thousands(s.update), why, thousands(s.skipped)));
-  record(s.update, Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}});
+  record(s.update, {Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
 }
 
 void TrainLog::rolled_back(const std::string& why, int64_t update, double rate_scale) {
   say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(update),
                   rate_scale));
   open_records(update);
-  record(update, Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}});
+  record(update, {Json{{"update", update}, {"rolled_back", why}, {"rate_scale", rate_scale}}});
 }
 
 void TrainLog::plateau(double rate_scale) {
@@ -137,7 +141,7 @@ void TrainLog::validation(const ValidationResult& v) {
     say("  reference:   " + s.reference);
     say("  translation: " + s.translation);
   }
-  record(v.update, json);
+  record(v.update, {json});
   std::string table;
   for (const SampleTranslation& sample : v.samples)
     table += fmt::format(
@@ -162,11 +166,11 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record(o.updates, Json{{"update", o.updates},
-                         {"finished", true},
-                         {"averaged", o.averaged},
-                         {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-                         {"seconds", std::round(o.seconds * 10) / 10}});
+  record(o.updates, {Json{{"update", o.updates},
+                          {"finished", true},
+                          {"averaged", o.averaged},
+                          {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
+                          {"seconds", std::round(o.seconds * 10) / 10}}});
 }
 
 }  // namespace attune

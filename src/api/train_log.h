@@ -3,7 +3,6 @@
 #pragma once
 #include <cstdint>
 #include <functional>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 
@@ -15,7 +14,6 @@ namespace attune {
 
 class TrainLog {
  public:
-  using Json = nlohmann::ordered_json;
   /// Goes on with the files of `dir`. What they have of updates after `resumed_at` is dropped: they come again.
   TrainLog(const std::string& dir, int64_t resumed_at, const TrainingEvents& events);
 
@@ -37,7 +35,9 @@ class TrainLog {
  private:
   /// Opens metrics.jsonl and the event file, without what they have of updates after `update`.
   void open_records(int64_t update);
-  void record(int64_t update, const Json& json);
+  struct Record;
+  /// A line of metrics.jsonl; its numbers go to the event file too.
+  void record(int64_t update, const Record& record);
   std::string dir_;
   AppendedFile log_;
   std::optional<AppendedFile> metrics_;

@@ -18,17 +18,19 @@ std::string default_out(const std::string& recipe) {
 }
 
 /// Words a recipe may say, but that no code stands behind.
-void refuse_what_is_not_there(const Recipe& recipe, const std::string& place) {
+void refuse_what_is_not_there(const Recipe& recipe) {
   const auto refuse = [&](bool bad, const std::string& what, const char* fix) {
-    if (bad) fail(ErrorKind::recipe, "{}: {} can't be trained by this version\n  fix: {}", place, what, fix);
+    if (bad) fail(ErrorKind::recipe, "this {} can't be trained by this version\n  fix: {}", what, fix);
   };
-  refuse(recipe.task != Task::translate && recipe.task != Task::language, "this task",
+  refuse(recipe.task != Task::translate && recipe.task != Task::language, "task",
          "set task = \"translate\" or \"language\"");
-  refuse(recipe.task == Task::translate && recipe.model.shape != ModelShape::encoder_decoder, "this model.shape",
+  refuse(recipe.task == Task::translate && recipe.model.shape != ModelShape::encoder_decoder, "model.shape",
          "set model.shape = \"encoder-decoder\"");
   refuse(recipe.train.metric == "chrf" || recipe.train.metric == "accuracy",
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
   check_optimizer(recipe.train.optimizer);
+  // A vocabulary of a few words is enough to learn what can't be built.
+  Transformer(recipe.model, {8, 8, recipe.data.max_length + 1});
   // A schedule that needs an end says so at once, not after the warm-up.
   if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
   refuse(recipe.train.batch_tokens.automatic(), "train.batch_tokens = \"auto\"", "set a number, like 4096");
@@ -47,7 +49,10 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->options = options;
   body_->recipe = load_recipe_for_run(options.recipe, options.sets);
   body_->out = options.out.empty() ? default_out(options.recipe) : options.out;
-  refuse_what_is_not_there(body_->recipe, options.recipe);
+  with_places(body_->recipe.places, [&] {
+    refuse_what_is_not_there(body_->recipe);
+    check_files(body_->recipe.data);
+  });
 }
 
 Trainer::~Trainer() = default;
@@ -55,7 +60,8 @@ const std::string& Trainer::out() const { return body_->out; }
 void Trainer::stop() noexcept { body_->stop.store(true); }
 
 TrainingOutcome Trainer::run(const TrainingEvents& events) {
-  return TrainingRun(body_->options, body_->recipe, body_->out, events)(body_->stop);
+  return with_places(body_->recipe.places,
+                     [&] { return TrainingRun(body_->options, body_->recipe, body_->out, events)(body_->stop); });
 }
 
 }  // namespace attune

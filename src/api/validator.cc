@@ -1,6 +1,7 @@
 #include "api/validator.h"
 
 #include <algorithm>
+#include <cmath>
 #include <numbers>
 
 #include "api/look.h"
@@ -91,7 +92,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   }
   const bool less = v.metric == "loss" || v.metric == "perplexity";
   v.score = v.metric == "loss" ? v.loss : less ? v.perplexity : v.scores[v.metric == "bleu" ? 0 : 1].second;
-  *score = less ? -v.score : v.score;
+  *score = std::isnan(v.loss) ? v.loss : less ? -v.score : v.score;
   v.seconds = watch.seconds();
   return v;
 }

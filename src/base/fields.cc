@@ -31,16 +31,24 @@ bool parse_number(std::string_view text, T& out) {
 }
 
 bool in_range(const FieldRule& rule, double x) {
-  if (std::isnan(x)) return false;
+  if (!std::isfinite(x)) return false;
   return (rule.least_open ? x > rule.least : x >= rule.least) && (rule.most_open ? x < rule.most : x <= rule.most);
 }
 
-[[noreturn]] void fail_type(const Field& f, const std::string& given, ErrorKind kind) {
-  fail(kind, "{} is {}, not a {}", f.name, given, f.type());
+/// A remedy: what the field has, unless that is what is wrong. Types of their own have examples in their names.
+std::string example(const Field& f, const std::string& given) {
+  if (std::holds_alternative<Field::Own>(f.place)) return "";
+  std::string value = literal_of(f.get());
+  if (value == given) return "";
+  if (value == "[]") value = "[\"...\", \"...\"]";
+  if (value == "\"\"") value = "\"...\"";
+  return "\n  fix: for example " + f.name.substr(f.name.rfind('.') + 1) + " = " + value;
 }
 
 void check_number(const Field& f, double x, ErrorKind kind) {
-  if (!in_range(f.rule, x)) fail(kind, "{} = {} is out of range: {}", f.name, number_text(x), f.rule.text());
+  if (!in_range(f.rule, x))
+    fail(kind, "{} = {} is out of range: {}{}", f.name, number_text(x),
+         f.rule.text().empty() ? "any number" : f.rule.text(), example(f, literal_of(x)));
 }
 
 /// The place among the choices; an error that names the closest one.
@@ -57,8 +65,8 @@ template <class T>
 void check_whole(const Field& f, int64_t n, ErrorKind kind) {
   check_number(f, static_cast<double>(n), kind);
   if (!std::in_range<T>(n))
-    fail(kind, "{} = {} is out of range: {} to {}", f.name, n, std::numeric_limits<T>::min(),
-         std::numeric_limits<T>::max());
+    fail(kind, "{} = {} is out of range: {} to {}{}", f.name, n, std::numeric_limits<T>::min(),
+         std::numeric_limits<T>::max(), example(f, literal_of(n)));
 }
 
 std::string list_text(const auto& list, auto text, const char* between = ",") {
@@ -117,6 +125,10 @@ const char* Field::type() const {
       place);
 }
 
+void Field::fail_type(const std::string& given, ErrorKind kind) const {
+  fail(kind, "{} is {}, not a {}{}", name, given, type(), example(*this, given));
+}
+
 bool Field::takes_choice() const {
   return std::holds_alternative<Choice*>(place) || std::holds_alternative<std::vector<Choice>*>(place);
 }
@@ -133,7 +145,7 @@ FieldValue Field::get() const {
 }
 
 void Field::set(const FieldValue& value, ErrorKind kind) const {
-  const auto wrong = [&] { fail_type(*this, literal_of(value), kind); };
+  const auto wrong = [&] { fail_type(literal_of(value), kind); };
   const int64_t* whole = std::get_if<int64_t>(&value);
   const auto real = [&]() -> double {
     if (whole) return static_cast<double>(*whole);
@@ -200,7 +212,7 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
 }
 
 void Field::set_text(std::string_view text, ErrorKind kind) const {
-  const auto wrong = [&] { fail_type(*this, quoted(text), kind); };
+  const auto wrong = [&] { fail_type(quoted(text), kind); };
   const auto number = [&]<class T>(std::string_view t, T zero) {
     if (!parse_number(t, zero)) wrong();
     return zero;

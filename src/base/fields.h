@@ -75,6 +75,8 @@ struct Field {
   FieldValue get() const;
   /// Throws `kind` when the type or the range is wrong. A whole number is a number too.
   void set(const FieldValue& value, ErrorKind kind = ErrorKind::recipe) const;
+  /// Throws `kind`: what is `given` is of no type that the field takes.
+  [[noreturn]] void fail_type(const std::string& given, ErrorKind kind = ErrorKind::recipe) const;
   /// From text as a person types it; elements of a list are separated by commas.
   void set_text(std::string_view text, ErrorKind kind = ErrorKind::recipe) const;
 };

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/text_file.h"
 
 namespace attune {
 
@@ -28,6 +29,20 @@ std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string
          key, files.size(), files.size() == 1 ? "" : "s", files.back());
   for (size_t i = 0; i < files.size(); i += 2) pairs.push_back({files[i], files[i + 1]});
   return pairs;
+}
+
+void check_files(const DataSettings& options) {
+  for (const auto& [key, files] : {std::pair{"data.train", &options.train}, {"data.valid", &options.valid}})
+    for (const std::string& f : *files) {
+      std::error_code ignored;
+      const auto status = std::filesystem::status(f, ignored);
+      if (f == "-" || (exists(status) && !is_regular_file(status) && !is_directory(status)))
+        fail(ErrorKind::data,
+             "{}: {} gives its text once, and a run reads it more than once\n  fix: put the text into a file", key, f);
+      try {
+        TextFile opened(f);
+      } catch (const Error& e) { fail(ErrorKind::data, "{}: {}", key, e.what()); }
+    }
 }
 
 std::string language_of(const std::string& file) {

@@ -17,6 +17,10 @@ Sides sides_of(Task task);
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key, Sides sides = Sides::two);
 
+/// Throws ErrorKind::data, naming key and file, unless a run can read all its files, and again after a stop: a pipe or
+/// a device gives its text only once.
+void check_files(const DataSettings& options);
+
 /// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
 std::string language_of(const std::string& file);
 

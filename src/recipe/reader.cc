@@ -135,7 +135,7 @@ void set_item(const Item& item, const Fields& fields) {
   if (!field) find_field(fields, item.key, ErrorKind::recipe);  // says which key was meant
   const bool chosen = item.node->is_table() && !field->takes_choice();
   const auto value = chosen ? std::nullopt : value_of(*item.node, item.key);
-  if (!value) fail(ErrorKind::recipe, "{} is {}, not a {}", field->name, word_for(*item.node), field->type());
+  if (!value) field->fail_type(word_for(*item.node), ErrorKind::recipe);
   field->set(*value, ErrorKind::recipe);
 }
 
@@ -156,7 +156,14 @@ std::string explain(const toml::parse_error& e) {
   replace("key-value pair", "line");
   replace("table header", "section");
   replace("saw '\\n'", "the line ends");
-  return text;
+  replace("this root table: expected keys, tables, whitespace or comments", "this line");
+  const char* fix = has("not representable") ? "a smaller number"
+                    : has("string")          ? "close the text with a quote"
+                    : has("section")         ? "close the section's name with ]"
+                    : has("array")           ? "close the list with ], and put commas between its entries"
+                    : has("inline")          ? "close it with }, and put commas between its entries"
+                                             : "a line is key = value, [section] or # a comment";
+  return text + "\n  fix: " + fix;
 }
 
 /// The line that a TomlFault, which tells nothing, comes from: the first that text may not reach to.
@@ -182,7 +189,10 @@ toml::table parse_toml(std::string_view text, const std::string& place, bool lin
     return toml::parse(text);
   } catch (const TomlFault&) {
     const std::string where = lines ? fmt::format("{}:{}", place, faulty_line(text)) : place;
-    fail(ErrorKind::recipe, "{}: cannot read this line: a name must begin with a letter or a digit", where);
+    fail(ErrorKind::recipe,
+         "{}: cannot read this line: a name must begin with a letter or a digit\n  fix: a line is key = value, "
+         "[section] or # a comment",
+         where);
   } catch (const toml::parse_error& e) {
     const std::string where = lines ? fmt::format("{}:{}", place, e.source().begin.line) : place;
     fail(ErrorKind::recipe, "{}: {}", where, explain(e));
@@ -190,32 +200,31 @@ toml::table parse_toml(std::string_view text, const std::string& place, bool lin
 }
 
 /// Sets everything in the order it is written in.
-std::vector<std::string> set_all(const toml::table& table, const std::string& place, bool lines, const Fields& fields) {
+RecipePlaces set_all(const toml::table& table, const std::string& place, const Fields& fields) {
   std::vector<Item> items;
   collect(table, "", fields, items);
   std::stable_sort(items.begin(), items.end(), [](const Item& a, const Item& b) {
     return std::tie(a.at.line, a.at.column) < std::tie(b.at.line, b.at.column);
   });
-  std::vector<std::string> keys;
+  RecipePlaces places{place, {}};
   for (const Item& item : items) {
+    const std::string where = fmt::format("{}:{}", place, item.at.line);
     try {
       set_item(item, fields);
-    } catch (const Error& e) {
-      throw Error(ErrorKind::recipe, (lines ? fmt::format("{}:{}", place, item.at.line) : place) + ": " + e.what());
-    }
-    keys.push_back(item.key);
+    } catch (const Error& e) { throw Error(ErrorKind::recipe, where + ": " + e.what()); }
+    places.said[item.key] = where;
   }
-  return keys;
+  return places;
 }
 
 }  // namespace
 
-std::vector<std::string> parse_recipe(std::string_view toml, const std::string& place, const Fields& fields) {
-  return set_all(parse_toml(toml, place, true), place, true, fields);
+RecipePlaces parse_recipe(std::string_view toml, const std::string& place, const Fields& fields) {
+  return set_all(parse_toml(toml, place, true), place, fields);
 }
 
-void apply_setting(const std::string& assignment, const Fields& fields) {
-  const std::string place = "--set";
+std::string apply_setting(const std::string& assignment, const Fields& fields) {
+  const std::string place = kSet;
   const size_t equals = assignment.find('=');
   const std::string key(trim(std::string_view(assignment).substr(0, equals)));
   if (equals == std::string::npos || key.empty())
@@ -236,6 +245,7 @@ void apply_setting(const std::string& assignment, const Fields& fields) {
   try {
     set_item({key, table.get("value"), {}}, fields);
   } catch (const Error& e) { throw Error(ErrorKind::recipe, place + ": " + e.what()); }
+  return key;
 }
 
 std::string read_recipe_text(const std::string& path) {

@@ -6,14 +6,15 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "recipe/places.h"
 
 namespace attune {
 
-/// Sets fields from TOML, in the order of its lines; returns the keys that were set. `place` is the file's name in
-/// messages. Sections nest: [model] d_model = 128 sets "model.d_model".
-std::vector<std::string> parse_recipe(std::string_view toml, const std::string& place, const Fields& fields);
-/// One `--set key=value` on top. The value is TOML; a bare word is a string.
-void apply_setting(const std::string& assignment, const Fields& fields);
+/// Sets fields from TOML, in the order of its lines; returns the keys that were set, and where. `place` is the file's
+/// name in messages. Sections nest: [model] d_model = 128 sets "model.d_model".
+RecipePlaces parse_recipe(std::string_view toml, const std::string& place, const Fields& fields);
+/// One `--set key=value` on top; returns the key. The value is TOML; a bare word is a string.
+std::string apply_setting(const std::string& assignment, const Fields& fields);
 /// The text of a recipe file; ErrorKind::recipe when it can't be read or is too large to be one.
 std::string read_recipe_text(const std::string& path);
 

@@ -12,23 +12,18 @@ namespace attune {
 namespace {
 
 /// Refuses what does not go together, in the recipe's own words.
-class Checker {
- public:
-  explicit Checker(const std::string& place) : place_(place) {}
-  template <class... Args>
-  void demand(bool ok, fmt::format_string<Args...> text, Args&&... args) const {
-    if (!ok) throw Error(ErrorKind::recipe, place_ + ": " + fmt::format(text, std::forward<Args>(args)...));
-  }
+template <class... Args>
+void demand(bool ok, fmt::format_string<Args...> text, Args&&... args) {
+  if (!ok) fail(ErrorKind::recipe, text, std::forward<Args>(args)...);
+}
 
- private:
-  const std::string& place_;
-};
-
-void check_model(const Recipe& r, const Checker& c) {
+void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
   const bool encoder = m.shape != ModelShape::decoder, decoder = m.shape != ModelShape::encoder;
-  c.demand(!encoder || m.encoder_layers > 0, "model.encoder_layers = 0, but the shape has an encoder");
-  c.demand(!decoder || m.decoder_layers > 0, "model.decoder_layers = 0, but the shape has a decoder");
+  demand(!encoder || m.encoder_layers > 0,
+         "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4");
+  demand(!decoder || m.decoder_layers > 0,
+         "model.decoder_layers = 0, but the shape has a decoder\n  fix: set model.decoder_layers = 4");
   const struct {
     const char* key;
     int64_t heads;
@@ -38,72 +33,88 @@ void check_model(const Recipe& r, const Checker& c) {
              {"cross_heads", m.cross_heads}};
   for (const auto& [key, heads] : all) {
     if (heads == 0) continue;
-    c.demand(m.d_model % heads == 0, "model.d_model = {} is not a multiple of model.{} = {}", m.d_model, key, heads);
-    c.demand(m.heads_kv == 0 || heads % m.heads_kv == 0, "model.{} = {} is not a multiple of model.heads_kv = {}", key,
-             heads, m.heads_kv);
+    demand(m.d_model % heads == 0,
+           "model.d_model = {} is not a multiple of model.{} = {}\n  fix: heads of 32 or 64 numbers are usual",
+           m.d_model, key, heads);
+    demand(m.heads_kv == 0 || heads % m.heads_kv == 0,
+           "model.{} = {} is not a multiple of model.heads_kv = {}\n  fix: leave heads_kv out, or give it a divisor of "
+           "the heads",
+           key, heads, m.heads_kv);
   }
-  c.demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
-           "model.tie = \"all\" needs one vocabulary for both sides\n"
-           "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
-  c.demand(r.task != Task::language || m.shape == ModelShape::decoder,
-           "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
+  demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint,
+         "model.tie = \"all\" needs one vocabulary for both sides\n"
+         "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
+  demand(r.task != Task::language || m.shape == ModelShape::decoder,
+         "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
 }
 
-void check_language(const Recipe& r, const Checker& c) {
-  c.demand(r.task == Task::language || !r.data.stream,
-           "data.stream = true: only language models read on from line to line\n  fix: leave data.stream out");
+void check_language(const Recipe& r) {
+  demand(r.task == Task::language || !r.data.stream,
+         "data.stream = true: only language models read on from line to line\n  fix: leave data.stream out");
   if (r.task != Task::language) return;
-  c.demand(r.data.format == DataFormat::lines,
-           "a language model learns from plain text\n  fix: set data.format = \"lines\"");
-  c.demand(r.train.metric == "perplexity" || r.train.metric == "loss",
-           "train.metric = \"{}\" compares texts, and a language model has loss and perplexity\n"
-           "  fix: set train.metric = \"perplexity\"",
-           r.train.metric);
+  demand(r.data.format == DataFormat::lines,
+         "a language model learns from plain text\n  fix: set data.format = \"lines\"");
+  demand(r.train.metric == "perplexity" || r.train.metric == "loss",
+         "train.metric = \"{}\" compares texts, and a language model has loss and perplexity\n"
+         "  fix: set train.metric = \"perplexity\"",
+         r.train.metric);
 }
 
-void check_data(const Recipe& r, const Checker& c) {
-  c.demand(!r.data.train.empty(), "data.train names no files to learn from");
+void check_data(const Recipe& r) {
+  demand(!r.data.train.empty(), "data.train names no files to learn from\n  fix: data.train = [{}]",
+         r.task == Task::translate ? "\"train.en\", \"train.de\"" : "\"train.txt\"");
   if (r.task != Task::translate || r.data.format != DataFormat::lines) return;
   for (const auto& [key, files] : {std::pair{"train", &r.data.train}, {"valid", &r.data.valid}, {"test", &r.data.test}})
-    c.demand(files->size() % 2 == 0, "data.{} has {} files, translate needs a source and a target for each", key,
-             files->size());
-  c.demand(r.data.languages.empty() || r.data.languages.size() == 2,
-           "data.languages has {} names, translate has 2 sides", r.data.languages.size());
+    demand(files->size() % 2 == 0,
+           "data.{} has {} files, translate needs a source and a target for each\n  fix: name source, target, source, "
+           "target ...; or set data.format = \"tsv\" for files of two columns",
+           key, files->size());
+  demand(r.data.languages.empty() || r.data.languages.size() == 2,
+         "data.languages has {} names, translate has 2 sides\n  fix: data.languages = [\"en\", \"de\"]",
+         r.data.languages.size());
 }
 
-void check_tokenizer(const text::TokenizerOptions& t, const Checker& c) {
-  c.demand(!t.byte_fallback || t.can_fall_back(),
-           "tokenizer.byte_fallback = true, but tokenizer.kind = \"{}\" has none\n"
-           "  fix: leave byte_fallback out, or set kind to \"bpe\", \"unigram\" or \"char\"",
-           text::tokenizer_kinds()[static_cast<size_t>(t.kind)]);
+void check_tokenizer(const text::TokenizerOptions& t) {
+  demand(!t.byte_fallback || t.can_fall_back(),
+         "tokenizer.byte_fallback = true, but tokenizer.kind = \"{}\" has none\n"
+         "  fix: leave byte_fallback out, or set kind to \"bpe\", \"unigram\" or \"char\"",
+         text::tokenizer_kinds()[static_cast<size_t>(t.kind)]);
 }
 
-void check_train(const TrainOptions& t, const Checker& c) {
-  c.demand(std::has_single_bit(static_cast<uint64_t>(t.shards)), "train.shards = {} is not a power of two", t.shards);
-  c.demand(std::has_single_bit(static_cast<uint64_t>(t.slices)), "train.slices = {} is not a power of two", t.slices);
-  c.demand(!t.batch_tokens.automatic() || t.memory.bytes > 0,
-           "train.batch_tokens = \"auto\" needs to know how much memory to use\n  fix: set train.memory = \"4G\"");
-  c.demand(!t.stop.never() || t.patience > 0, "train.stop = \"{}\" and train.patience = 0: this would never end",
-           t.stop.text());
-  c.demand(!t.save.never(), "train.save = \"{}\": a run without checkpoints could not go on after a stop",
-           t.save.text());
-  c.demand(t.schedule != Schedule::plateau || !t.validate.never(),
-           "train.schedule = \"plateau\" goes by validations, and train.validate = \"{}\" has none\n"
-           "  fix: set train.validate = \"1e\"",
-           t.validate.text());
-  c.demand(t.average_of == AverageOf::best || t.average <= t.keep,
-           "train.average = {} is more than the train.keep = {} checkpoints that stay", t.average, t.keep);
+void check_train(const TrainOptions& t) {
+  demand(std::has_single_bit(static_cast<uint64_t>(t.shards)),
+         "train.shards = {} is not a power of two\n  fix: set 1, 2, 4, 8, 16 ...", t.shards);
+  demand(std::has_single_bit(static_cast<uint64_t>(t.slices)),
+         "train.slices = {} is not a power of two\n  fix: set 1, 2, 4, 8, 16 ...", t.slices);
+  demand(!t.batch_tokens.automatic() || t.memory.bytes > 0,
+         "train.batch_tokens = \"auto\" needs to know how much memory to use\n  fix: set train.memory = \"4G\"");
+  demand(!t.stop.never() || t.patience > 0,
+         "train.stop = \"{}\" and train.patience = 0: this would never end\n  fix: set train.stop = \"8000u\", or "
+         "train.patience = 10",
+         t.stop.text());
+  demand(!t.save.never(),
+         "train.save = \"{}\": a run without checkpoints could not go on after a stop\n  fix: set train.save = \"10m\"",
+         t.save.text());
+  demand(t.schedule != Schedule::plateau || !t.validate.never(),
+         "train.schedule = \"plateau\" goes by validations, and train.validate = \"{}\" has none\n"
+         "  fix: set train.validate = \"1e\"",
+         t.validate.text());
+  demand(t.average_of == AverageOf::best || t.average <= t.keep,
+         "train.average = {} is more than the train.keep = {} checkpoints that stay\n  fix: raise train.keep, or lower "
+         "train.average",
+         t.average, t.keep);
 }
 
 }  // namespace
 
-void check_recipe(const Recipe& recipe, const std::string& place) {
-  const Checker c(place);
-  check_data(recipe, c);
-  check_model(recipe, c);
-  check_language(recipe, c);
-  check_tokenizer(recipe.tokenizer, c);
-  check_train(recipe.train, c);
+void check_recipe(const Recipe& recipe) {
+  with_places(recipe.places, [&] {
+    check_data(recipe);
+    check_model(recipe);
+    check_language(recipe);
+    check_tokenizer(recipe.tokenizer);
+    check_train(recipe.train);
+  });
 }
 
 Recipe defaults_of(Task task) {
@@ -118,11 +129,15 @@ Recipe defaults_of(Task task) {
 
 namespace {
 
+void apply_all(const std::vector<std::string>& sets, const Fields& fields, RecipePlaces& places) {
+  for (const std::string& s : sets) places.said[apply_setting(s, fields)] = kSet;
+}
+
 /// Sets all that the text and `--set` say on top of what a recipe has.
 Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
   const Fields fields = fields_of(recipe);
-  parse_recipe(toml, place, fields);
-  for (const std::string& s : sets) apply_setting(s, fields);
+  recipe.places = parse_recipe(toml, place, fields);
+  apply_all(sets, fields, recipe.places);
   return recipe;
 }
 
@@ -135,7 +150,7 @@ Recipe read_recipe(const std::string& toml, const std::string& place, const std:
 
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {
   Recipe recipe = read_recipe(read_recipe_text(path), path, sets);
-  check_recipe(recipe, path);
+  check_recipe(recipe);
   return recipe;
 }
 
@@ -154,9 +169,9 @@ Recipe load_recipe_for_run(const std::string& path, const std::vector<std::strin
   Recipe recipe = set_on(defaults_of(read_recipe(text, path, sets).task), text, path, {});
   make_absolute(recipe.data, std::filesystem::path(path).parent_path());
   const Fields fields = fields_of(recipe);
-  for (const std::string& s : sets) apply_setting(s, fields);
+  apply_all(sets, fields, recipe.places);
   make_absolute(recipe.data, {});
-  check_recipe(recipe, path);
+  check_recipe(recipe);
   return recipe;
 }
 

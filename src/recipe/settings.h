@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/fields.h"
+#include "recipe/places.h"
 #include "recipe/units.h"
 #include "text/tokenizer_options.h"
 
@@ -175,6 +176,7 @@ struct Recipe {
   text::TokenizerOptions tokenizer;
   ModelOptions model;
   TrainOptions train;
+  RecipePlaces places;  // of what was said, not of defaults
 
   template <class V>
   void fields(V& v) {
@@ -190,8 +192,8 @@ struct Recipe {
 Recipe defaults_of(Task task);
 /// A recipe from its text, with `--set` values on top; not checked as a whole. `place` is what messages call it.
 Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets = {});
-/// Throws ErrorKind::recipe, with `place` before it, when settings that are right by themselves do not go together.
-void check_recipe(const Recipe& recipe, const std::string& place);
+/// Throws ErrorKind::recipe, with its place before it, when settings that are right by themselves do not go together.
+void check_recipe(const Recipe& recipe);
 /// Reads a recipe file, puts `--set` values on top and checks the whole.
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets = {});
 /// The same for a run: paths of the file are meant relative to it, those of `--set` to the current folder; all come out

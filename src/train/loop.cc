@@ -35,6 +35,8 @@ double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
        why, thousands(p.updates), rate, thousands(p.good_update));
 }
 
+constexpr const char* kNoLoss = "the loss on the validation data is not a number";
+
 /// What a validation does to the rate where the schedule goes by them.
 void look_for_plateau(const TrainOptions& options, bool best, Progress& progress) {
   if (options.schedule != Schedule::plateau) return;
@@ -109,11 +111,13 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   batches.emplace(source, options.accumulate);
 
   const auto ended = [&] { return over(options, progress, corpus.size()); };
+  // False: the weights say nothing that is a number.
   const auto validate = [&] {
     ++progress.validations;
     progress.validated_update = progress.updates;
     if (events.validate) {
       const double score = events.validate(progress);
+      if (std::isnan(score)) return false;
       const bool best = score > progress.best_score;
       progress.stalled = best ? 0 : progress.stalled + 1;
       if (best) {
@@ -125,6 +129,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     }
     if (progress.skipped_in_row == 0) progress.good_update = progress.updates;
     events.save(progress, true);
+    return true;
   };
   const auto roll_back = [&](const std::string& why, double rate) {
     const Progress bad = progress;
@@ -142,7 +147,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   };
 
   // Only when the recipe's end was moved to before what is done.
-  if (ended() && progress.validated_update != progress.updates) validate();
+  if (ended() && progress.validated_update != progress.updates && !validate()) roll_back(kNoLoss, 0);
   Stopwatch since_save;
   while (!ended()) {
     const Stopwatch watch;
@@ -176,7 +181,10 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
       continue;
     }
     if (validation_due) {
-      validate();
+      if (!validate()) {
+        roll_back(kNoLoss, r.rate);
+        continue;
+      }
     } else {
       const bool by_counters = save_due && !by_clock;
       if (by_counters && progress.skipped_in_row == 0) progress.good_update = progress.updates;

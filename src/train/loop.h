@@ -36,7 +36,8 @@ constexpr int64_t kBadInARow = 10;
 struct LoopEvents {
   /// After every update.
   std::function<void(const UpdateResult&, const Progress&)> on_update;
-  /// Judges the weights: higher is better. Missing: no validation. `progress` has its counters already.
+  /// Judges the weights: higher is better, NaN is a reason to roll back. Missing: no validation. `progress` has its
+  /// counters already.
   std::function<double(const Progress&)> validate;
   /// Told the score and whether it is the best so far, before the checkpoint.
   std::function<void(double score, bool best, const Progress&)> on_validated;
@@ -68,9 +69,9 @@ BatchOptions batch_options(const TrainOptions& options);
 
 /// How a run ended that stands there; nothing when it is to go on.
 std::optional<Ended> over(const TrainOptions& options, const Progress& progress, int64_t corpus_size);
-/// Goes on from `progress` to the end of the run. Updates whose gradients are not numbers are skipped; ten in a row, or
-/// a weight that is no number, roll the run back to the last good state, and it goes on at half the rate. When there
-/// was no good state since the last time: ErrorKind::diverged. Weights that are not numbers are never saved.
+/// Goes on from `progress` to the end of the run. Updates whose gradients are not numbers are skipped; ten in a row, a
+/// weight or a validation that is no number, roll the run back to the last good state, and it goes on at half the rate.
+/// When there was no good state since the last time: ErrorKind::diverged. Weights that are not numbers are never saved.
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events);
 

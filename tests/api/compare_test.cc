@@ -152,7 +152,7 @@ TEST_F(CompareTest, WhenNoneCanBeTrainedNothingIsWritten) {
             "none of the 2 variants can be trained: model.d_model = 16 is not a multiple of model.heads = 3");
   EXPECT_EQ(trouble({"model.haeds=2,4"}, ErrorKind::recipe),
             "none of the 2 variants can be trained: unknown key 'model.haeds'. Did you mean 'model.heads'?");
-  EXPECT_NE(trouble({"data.train=[\"no\", \"such\"]"}, ErrorKind::io).find("data.train: there is no file "),
+  EXPECT_NE(trouble({"data.train=[\"no\", \"such\"]"}, ErrorKind::data).find("data.train: cannot read "),
             std::string::npos);
   EXPECT_FALSE(fs::exists(run.folder / "out"));
 }

@@ -145,26 +145,28 @@ TEST_F(Language, DefaultsAreThoseOfTheTask) {
 }
 
 TEST_F(Language, Messages) {
-  const std::string at = run.recipe() + ": ";
   EXPECT_EQ(trouble(ErrorKind::recipe, {"model.shape=encoder-decoder"}),
-            at + "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
+            "--set: a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
   EXPECT_EQ(trouble(ErrorKind::recipe, {"train.metric=bleu"}),
-            at + "train.metric = \"bleu\" compares texts, and a language model has loss and perplexity\n"
-                 "  fix: set train.metric = \"perplexity\"");
+            "--set: train.metric = \"bleu\" compares texts, and a language model has loss and perplexity\n"
+            "  fix: set train.metric = \"perplexity\"");
   EXPECT_EQ(trouble(ErrorKind::recipe, {"data.format=tsv"}),
-            at + "a language model learns from plain text\n  fix: set data.format = \"lines\"");
+            "--set: a language model learns from plain text\n  fix: set data.format = \"lines\"");
   EXPECT_TRUE(
-      trouble(ErrorKind::recipe, {"train.batch_tokens=31"}).starts_with("train.batch_tokens = 31 is less than"));
+      trouble(ErrorKind::recipe, {"train.batch_tokens=31"}).starts_with("--set: train.batch_tokens = 31 is less than"));
   put(run.folder / "train.txt", "knock knock\n");
-  EXPECT_TRUE(trouble(ErrorKind::data, {}).starts_with("data.train has 12 tokens to train on, fewer than one window"));
+  EXPECT_TRUE(trouble(ErrorKind::data, {})
+                  .starts_with(run.recipe() + ":3: data.train has 12 tokens to train on, fewer than one window"));
   put(run.folder / "train.txt", "");
   EXPECT_TRUE(trouble(ErrorKind::data, {}).starts_with("a tokenizer can't be made of nothing: 0 lines"));
   put(run.folder / "train.txt", rhymes(500, 1));
   put(run.folder / "valid.txt.gz", "");
-  EXPECT_TRUE(trouble(ErrorKind::data, {}).starts_with("data.valid: no line is left of 0 read from "));
-  std::filesystem::remove(run.folder / "valid.txt.gz");
   EXPECT_TRUE(
-      trouble(ErrorKind::io, {}).starts_with("cannot read " + (run.folder / "valid.txt.gz") + ": No such file"));
+      trouble(ErrorKind::data, {}).starts_with(run.recipe() + ":4: data.valid: no line is left of 0 read from "));
+  std::filesystem::remove(run.folder / "valid.txt.gz");
+  EXPECT_TRUE(trouble(ErrorKind::data, {})
+                  .starts_with(run.recipe() + ":4: data.valid: cannot read " + (run.folder / "valid.txt.gz") +
+                               ": No such file"));
   EXPECT_FALSE(std::filesystem::exists(run.folder / "trouble"));
   SmallRun translation;
   EXPECT_TRUE(error_of([&] { translation.train("out", {"data.stream=true"}); }, ErrorKind::recipe)

@@ -272,7 +272,7 @@ TEST(RecipeSizes, GrowWithTheCorpus) {
   for (const int64_t pairs : {300, 1000, 5'000, 15'000, 29'000, 200'000, 900'000, 2'000'000, 50'000'000}) {
     Recipe r = model(pairs);
     r.data.train = {"a.en", "a.de"};
-    check_recipe(r, "sizes");
+    check_recipe(r);
     EXPECT_GE(r.tokenizer.size, last.tokenizer.size) << pairs;
     EXPECT_GE(r.model.d_model, last.model.d_model) << pairs;
     EXPECT_GE(r.train.batch_tokens.tokens, last.train.batch_tokens.tokens) << pairs;
@@ -300,7 +300,7 @@ TEST(RecipeSizes, LanguageModelsGrowWithTheText) {
   for (const int64_t characters : {30, 3000, 200'000, 1'000'000, 9'000'000, 90'000'000, 900'000'000}) {
     Recipe r = sized(characters, plenty).recipe;
     r.data.train = {"a.txt"};
-    check_recipe(r, "sizes");
+    check_recipe(r);
     EXPECT_GE(r.model.d_model, last.model.d_model) << characters;
     EXPECT_GE(r.data.max_length, last.data.max_length) << characters;
     EXPECT_GE(r.train.batch_tokens.tokens, 4 * r.data.max_length) << characters;

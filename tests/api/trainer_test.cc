@@ -88,7 +88,7 @@ TEST_F(TrainerTest, AMistakeLeavesNoTrace) {
             std::string::npos);
   trouble(ErrorKind::recipe, "out", {"train.schedule=cosine", "train.stop=3e"});
   trouble(ErrorKind::data, "out", {"data.max_length=1", "data.overlong=error"});
-  trouble(ErrorKind::io, "out", {"data.train=[\"no\", \"such\"]"});
+  trouble(ErrorKind::data, "out", {"data.train=[\"no\", \"such\"]"});
   EXPECT_FALSE(fs::exists(run.folder / "out"));
 }
 

@@ -10,7 +10,6 @@
 namespace attune {
 namespace {
 
-
 TEST(Choice, TextAndLiteral) {
   const Choice plain{"softmax"}, band{"band", {{"width", int64_t{64}}, {"scale", 2.0}, {"on", true}, {"w", "x y"}}};
   EXPECT_EQ(plain.text(), "softmax");
@@ -62,7 +61,7 @@ TEST(Choice, IsAField) {
   EXPECT_EQ(error_of([&] { set_field(l, "one", std::string_view("bnad")); }, ErrorKind::recipe),
             "one = 'bnad' is not known: softmax | band. Did you mean 'band'?");
   EXPECT_EQ(error_of([&] { set_field(l, "one", FieldValue(2.5)); }, ErrorKind::recipe),
-            "one is 2.5, not a name or { kind = ... }");
+            "one is 2.5, not a name or { kind = ... }\n  fix: for example one = { kind = \"band\", width = 4 }");
   set_field(l, "many", std::string_view("softmax, band(width=4)"));
   ASSERT_EQ(l.many.size(), 2u);
   EXPECT_EQ(text_of(find_field(fields_of(l), "many").get()), "softmax,band(width=4)");
@@ -87,7 +86,8 @@ TEST(Choice, OptionsSetAMechanism) {
                   apply_options(fields_of(m), {"band", {{"width", int64_t{0}}}}, "model.attention");
                 },
                 ErrorKind::recipe),
-            "model.attention = { kind = \"band\", width = 0 }: width = 0 is out of range: at least 1");
+            "model.attention = { kind = \"band\", width = 0 }: width = 0 is out of range: at least 1\n  fix: for "
+            "example width = 64");
 }
 
 }  // namespace

@@ -101,20 +101,21 @@ TEST(Fields, WrongValuesSayWhatIsRight) {
   const auto says = [&](const char* key, std::string_view text) {
     return recipe_error([&] { set_field(s, key, text); });
   };
-  EXPECT_EQ(says("width", "0"), "width = 0 is out of range: at least 1");
-  EXPECT_EQ(says("width", "12a"), "width is \"12a\", not a whole number");
-  EXPECT_EQ(says("width", ""), "width is \"\", not a whole number");
-  EXPECT_EQ(says("heads", "3000000000"), "heads = 3000000000 is out of range: -2147483648 to 2147483647");
-  EXPECT_EQ(says("rate", "1"), "rate = 1 is out of range: 0 to below 1");
-  EXPECT_EQ(says("rate", "nan"), "rate = nan is out of range: 0 to below 1");
-  EXPECT_EQ(says("scale", "0"), "scale = 0 is out of range: above 0");
-  EXPECT_EQ(says("tie", "yes"), "tie is \"yes\", not a bool (true or false)");
+  EXPECT_EQ(says("width", "0"), "width = 0 is out of range: at least 1\n  fix: for example width = 64");
+  EXPECT_EQ(says("width", "12a"), "width is \"12a\", not a whole number\n  fix: for example width = 64");
+  EXPECT_EQ(says("width", ""), "width is \"\", not a whole number\n  fix: for example width = 64");
+  EXPECT_EQ(says("heads", "3000000000"),
+            "heads = 3000000000 is out of range: -2147483648 to 2147483647\n  fix: for example heads = 4");
+  EXPECT_EQ(says("rate", "1"), "rate = 1 is out of range: 0 to below 1\n  fix: for example rate = 0.1");
+  EXPECT_EQ(says("rate", "nan"), "rate = nan is out of range: 0 to below 1\n  fix: for example rate = 0.1");
+  EXPECT_EQ(says("scale", "0"), "scale = 0 is out of range: above 0\n  fix: for example scale = 0.5");
+  EXPECT_EQ(says("tie", "yes"), "tie is \"yes\", not a bool (true or false)\n  fix: for example tie = true");
   EXPECT_EQ(says("kind", "bnad"), "kind = 'bnad' is not known: softmax | band | linear. Did you mean 'band'?");
   EXPECT_EQ(says("norm", "middle"), "norm = 'middle' is not known: post | pre");
-  EXPECT_EQ(says("sizes", "1,101"), "sizes = 101 is out of range: 1 to 100");
-  EXPECT_EQ(says("cache.pages", "65"), "cache.pages = 65 is out of range: 1 to 64");
+  EXPECT_EQ(says("sizes", "1,101"), "sizes = 101 is out of range: 1 to 100\n  fix: for example sizes = [1, 2]");
+  EXPECT_EQ(says("cache.pages", "65"), "cache.pages = 65 is out of range: 1 to 64\n  fix: for example pages = 8");
   EXPECT_EQ(error_of([&] { set_field(s, "width", std::string_view("0"), ErrorKind::usage); }, ErrorKind::usage),
-            "width = 0 is out of range: at least 1");
+            "width = 0 is out of range: at least 1\n  fix: for example width = 64");
   EXPECT_EQ(to_values(s), to_values(Settings{})) << "a refused value must not change anything";
 }
 
@@ -135,10 +136,12 @@ TEST(Fields, ValuesGoAroundUnchanged) {
 
 TEST(Fields, TypesOfValuesAreChecked) {
   Settings s;
-  EXPECT_EQ(recipe_error([&] { set_field(s, "width", FieldValue(2.5)); }), "width is 2.5, not a whole number");
-  EXPECT_EQ(recipe_error([&] { set_field(s, "tie", FieldValue(int64_t{1})); }), "tie is 1, not a bool (true or false)");
+  EXPECT_EQ(recipe_error([&] { set_field(s, "width", FieldValue(2.5)); }),
+            "width is 2.5, not a whole number\n  fix: for example width = 64");
+  EXPECT_EQ(recipe_error([&] { set_field(s, "tie", FieldValue(int64_t{1})); }),
+            "tie is 1, not a bool (true or false)\n  fix: for example tie = true");
   EXPECT_EQ(recipe_error([&] { set_field(s, "files", FieldValue(std::string("x"))); }),
-            "files is \"x\", not a list of texts");
+            "files is \"x\", not a list of texts\n  fix: for example files = [\"a\"]");
   set_field(s, "rate", FieldValue(int64_t{0}));  // a whole number is a number
   EXPECT_EQ(s.rate, 0);
   set_field(s, "weights", FieldValue(std::vector<int64_t>{1, 2}));

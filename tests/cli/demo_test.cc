@@ -56,7 +56,7 @@ TEST(Demo, WithoutARecipeSaysWhereToFindOne) {
   fs::create_directories(dir / "share/attune/recipes/demo");
   fs::copy_file(kRecipe, dir / "share/attune/recipes/demo/recipe.toml");
   const Outcome found = run_program("/bin/sh", {"-c", "cd / && " + (dir / "bin/attune") + " demo"});
-  EXPECT_EQ(found.code, 6) << found.err;
+  EXPECT_EQ(found.code, 4) << found.err;
   EXPECT_NE(found.err.find("share/attune/recipes/demo/train.en.gz"), std::string::npos) << found.err;
 }
 

@@ -75,8 +75,9 @@ seed = 9007199254740992
 
 TEST(RecipeReader, TellsWhichKeysWereSet) {
   Recipe r;
-  EXPECT_EQ(parse_recipe("task = \"tag\"\n[train]\nseed = 2\nclip = 1\n", "t.toml", fields_of(r)),
-            (std::vector<std::string>{"task", "train.seed", "train.clip"}));
+  EXPECT_EQ(parse_recipe("task = \"tag\"\n[train]\nseed = 2\nclip = 1\n", "t.toml", fields_of(r)).said,
+            (std::map<std::string, std::string>{
+                {"task", "t.toml:1"}, {"train.seed", "t.toml:3"}, {"train.clip", "t.toml:4"}}));
 }
 
 TEST(RecipeReader, EveryMistakeNamesItsLine) {
@@ -86,8 +87,7 @@ TEST(RecipeReader, EveryMistakeNamesItsLine) {
       {"[model]\nd_modle = 3", "t.toml:2: unknown key 'model.d_modle'. Did you mean 'model.d_model'?"},
       {"[train]\nwarmup = \"many\"", "t.toml:2: train.warmup is \"many\", not a whole number"},
       {"[model]\ndropout = 1.5", "t.toml:2: model.dropout = 1.5 is out of range: 0 to below 1"},
-      {"task = translate",
-       "t.toml:1: this value is neither a number nor true or false\n  fix: put text in quotes: \"...\""},
+      {"task = translate", "t.toml:1: this value is neither a number nor true or false"},
       {"task = \"trnslate\"",
        "t.toml:1: task = 'trnslate' is not known: translate | language | classify | tag. Did you mean 'translate'?"},
       {"[modle]\nd_model = 3", "t.toml:2: unknown key 'modle.d_model'. Did you mean 'model.d_model'?"},
@@ -140,14 +140,13 @@ TEST(RecipeReader, EveryMistakeNamesItsLine) {
        "data.header, data.encoding, data.lowercase, data.languages, data.max_length, data.overlong, data.truncate, "
        "data.stream"},
       {"[model]\nd_model: 3", "t.toml:2: cannot read this line: expected '=', saw ':'"},
-      {"[model]\nd_model = True",
-       "t.toml:2: this value is neither a number nor true or false\n  fix: put text in quotes: \"...\""},
+      {"[model]\nd_model = True", "t.toml:2: this value is neither a number nor true or false"},
       {"# one\n\n[=]\nd_model = 3\n[\n", "t.toml:3: cannot read this line: a name must begin with a letter or a digit"},
       {"qqqqqqqqqqqqqq = 1", "t.toml:1: unknown key 'qqqqqqqqqqqqqq'. Known: task"},
-      {"[train]\nstop = 8000u",
-       "t.toml:2: this value is neither a number nor true or false\n  fix: put text in quotes: \"...\""},
+      {"[train]\nstop = 8000u", "t.toml:2: this value is neither a number nor true or false"},
   };
-  for (const auto& c : cases) EXPECT_EQ(error_of([&] { parse(c.toml); }, ErrorKind::recipe), c.says) << c.toml;
+  for (const auto& c : cases)
+    EXPECT_EQ(without_fix(error_of([&] { parse(c.toml); }, ErrorKind::recipe)), without_fix(c.says)) << c.toml;
 }
 
 TEST(RecipeReader, TheFirstMistakeInTheFileCounts) {
@@ -180,7 +179,8 @@ TEST(RecipeReader, SettingsGoOnTop) {
       {"data.train=[\"a\"", "--set: cannot read this array: it ends too early"},
       {"train.seed=\"1", "--set: cannot read this string: it ends too early"},
   };
-  for (const auto& c : cases) EXPECT_EQ(error_of([&] { with(c.setting); }, ErrorKind::recipe), c.says);
+  for (const auto& c : cases)
+    EXPECT_EQ(without_fix(error_of([&] { with(c.setting); }, ErrorKind::recipe)), without_fix(c.says));
 }
 
 TEST(RecipeReader, FilesThatCannotBeReadAreRecipeErrors) {
@@ -193,8 +193,8 @@ TEST(RecipeReader, FilesThatCannotBeReadAreRecipeErrors) {
   EXPECT_EQ(error_of([&] { load_recipe(path); }, ErrorKind::recipe), path + " has 2.0 MB: too large to be a recipe");
   write_file(path, "[data]\ntrain = [\"a\", \"b\"]\n[train]\nwarmup = 5\n");
   EXPECT_EQ(load_recipe(path, {"train.warmup=7", "model.d_model=256"}).train.warmup, 7);
-  EXPECT_EQ(error_of([&] { load_recipe(path, {"model.heads=3"}); }, ErrorKind::recipe),
-            path + ": model.d_model = 128 is not a multiple of model.heads = 3");
+  EXPECT_EQ(without_fix(error_of([&] { load_recipe(path, {"model.heads=3"}); }, ErrorKind::recipe)),
+            "--set: model.d_model = 128 is not a multiple of model.heads = 3");
   EXPECT_EQ(beside_recipe("runs/a/t.toml", "a.en"), "runs/a/a.en");
   EXPECT_EQ(beside_recipe("t.toml", "a.en"), "a.en");
   EXPECT_EQ(beside_recipe("runs/t.toml", "/data/a.en"), "/data/a.en");

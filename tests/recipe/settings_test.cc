@@ -14,6 +14,7 @@ namespace {
 Recipe complete() {
   Recipe r;
   r.data.train = {"a.en", "a.de"};
+  r.places.file = "t.toml";
   return r;
 }
 
@@ -44,38 +45,51 @@ TEST(Recipe, WrittenAndReadAgainItIsTheSame) {
 TEST(Recipe, EveryDefaultIsInItsRange) {
   Recipe r = complete();
   EXPECT_NO_THROW(check_fields(fields_of(r)));
-  EXPECT_NO_THROW(check_recipe(r, "t.toml"));
+  EXPECT_NO_THROW(check_recipe(r));
 }
 
 TEST(Recipe, WhatDoesNotGoTogetherIsRefused) {
   const struct {
     const char *setting, *says;
   } cases[] = {
-      {"data.train=[]", "data.train names no files to learn from"},
-      {"data.train=[\"a\"]", "data.train has 1 files, translate needs a source and a target for each"},
-      {"data.languages=[\"en\"]", "data.languages has 1 names, translate has 2 sides"},
-      {"model.encoder_layers=0", "model.encoder_layers = 0, but the shape has an encoder"},
-      {"model.cross_heads=7", "model.d_model = 128 is not a multiple of model.cross_heads = 7"},
-      {"model.heads_kv=3", "model.heads = 4 is not a multiple of model.heads_kv = 3"},
+      {"data.train=[]", "data.train names no files to learn from\n  fix: data.train = [\"train.en\", \"train.de\"]"},
+      {"data.train=[\"a\"]",
+       "data.train has 1 files, translate needs a source and a target for each\n  fix: name source, target, source, "
+       "target "
+       "...; or set data.format = \"tsv\" for files of two columns"},
+      {"data.languages=[\"en\"]",
+       "data.languages has 1 names, translate has 2 sides\n  fix: data.languages = [\"en\", \"de\"]"},
+      {"model.encoder_layers=0",
+       "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4"},
+      {"model.cross_heads=7",
+       "model.d_model = 128 is not a multiple of model.cross_heads = 7\n  fix: heads of 32 or 64 numbers are usual"},
+      {"model.heads_kv=3",
+       "model.heads = 4 is not a multiple of model.heads_kv = 3\n  fix: leave heads_kv out, or give it a divisor of "
+       "the heads"},
       {"tokenizer.joint=false",
        "model.tie = \"all\" needs one vocabulary for both sides\n"
        "  fix: set tokenizer.joint = true, or model.tie = \"output\""},
-      {"train.shards=12", "train.shards = 12 is not a power of two"},
+      {"train.shards=12", "train.shards = 12 is not a power of two\n  fix: set 1, 2, 4, 8, 16 ..."},
       {"train.batch_tokens=auto",
        "train.batch_tokens = \"auto\" needs to know how much memory to use\n  fix: set train.memory = \"4G\""},
-      {"train.stop=0u", "train.stop = \"0u\" and train.patience = 0: this would never end"},
-      {"train.save=0u", "train.save = \"0u\": a run without checkpoints could not go on after a stop"},
-      {"train.keep=3", "train.average = 10 is more than the train.keep = 3 checkpoints that stay"},
+      {"train.stop=0u",
+       "train.stop = \"0u\" and train.patience = 0: this would never end\n  fix: set train.stop = \"8000u\", or "
+       "train.patience = 10"},
+      {"train.save=0u",
+       "train.save = \"0u\": a run without checkpoints could not go on after a stop\n  fix: set train.save = \"10m\""},
+      {"train.keep=3",
+       "train.average = 10 is more than the train.keep = 3 checkpoints that stay\n  fix: raise train.keep, or lower "
+       "train.average"},
   };
   for (const auto& c : cases) {
     Recipe r = complete();
     apply_setting(c.setting, fields_of(r));
-    EXPECT_EQ(error_of([&] { check_recipe(r, "t.toml"); }, ErrorKind::recipe), std::string("t.toml: ") + c.says);
+    EXPECT_EQ(error_of([&] { check_recipe(r); }, ErrorKind::recipe), std::string("t.toml: ") + c.says);
   }
   Recipe r = complete();
   r.tokenizer.kind = text::TokenizerKind::wordpiece;
   r.tokenizer.byte_fallback = true;
-  EXPECT_EQ(error_of([&] { check_recipe(r, "t.toml"); }, ErrorKind::recipe),
+  EXPECT_EQ(error_of([&] { check_recipe(r); }, ErrorKind::recipe),
             "t.toml: tokenizer.byte_fallback = true, but tokenizer.kind = \"wordpiece\" has none\n"
             "  fix: leave byte_fallback out, or set kind to \"bpe\", \"unigram\" or \"char\"");
 }

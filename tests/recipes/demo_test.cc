@@ -182,7 +182,7 @@ TEST(DemoGerman, TheVerbFindsItsPlace) {
 TEST(DemoRecipe, NamesFilesThatShip) {
   const std::string path = kFolder + "recipe.toml";
   const auto recipe = attune::read_settings<attune::Recipe>(path);
-  attune::check_recipe(recipe, path);
+  attune::check_recipe(recipe);
   for (const auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test}) {
     ASSERT_EQ(files->size(), 2u);
     for (const std::string& file : *files)

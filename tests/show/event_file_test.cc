@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 
+#include "base/files.h"
 #include "checks.h"
 #include "run_program.h"
 #include "show/png.h"
@@ -124,7 +125,7 @@ TEST(EventFile, GoesOnFromTheStepOfACheckpoint) {
     for (int i = 1; i <= 5; ++i) file.scalar("x", 100 * i, i);
   }
   const std::string path = event_file_in(dir.path());
-  test::put(path, test::slurp(path) + "cut sho");
+  write_file(path, test::slurp(path) + "cut sho");
   {
     EventFile file(dir.path(), 300);
     file.scalar("x", 400, 40);

@@ -68,16 +68,27 @@ std::unique_ptr<AttentionMechanism> make_attention(const Choice& choice, const A
   const size_t i = find_kind(attention_kinds(), choice, key);
   const AttentionKind& kind = attention_kinds()[i];
   if (setup.causal && !kind.causal)
-    fail(ErrorKind::recipe, "{} = \"{}\" sees the future, which a decoder may not", key, kind.name);
+    fail(ErrorKind::recipe,
+         "{} = \"{}\" sees the future, which a decoder may not\n"
+         "  fix: another mechanism for model.decoder_attention: see `attune info mechanisms`",
+         key, kind.name);
   if (setup.cross && !kind.cross)
-    fail(ErrorKind::recipe, "{} = \"{}\" works within one sequence, not from decoder to encoder", key, kind.name);
+    fail(ErrorKind::recipe,
+         "{} = \"{}\" works within one sequence, not from decoder to encoder\n"
+         "  fix: another mechanism for model.cross_attention: see `attune info mechanisms`",
+         key, kind.name);
   if (setup.relative > kind.relative)
     fail(ErrorKind::recipe,
          "{} = \"{}\" has no {} that the position scheme \"{}\" could change\n"
          "  fix: a scheme that is added to the embeddings (sinusoidal, learned){}",
          key, kind.name, setup.relative == Relative::scores ? "scores" : "dot products", setup.position,
          kind.relative == Relative::turned ? ", or rope" : ", or none");
-  return kMakers[i](choice, setup, place, key);
+  try {
+    return kMakers[i](choice, setup, place, key);
+  } catch (const Error& e) {  // of a part of it, which does not know where it was chosen
+    if (e.kind() != ErrorKind::recipe || std::string_view(e.what()).find(key) != std::string_view::npos) throw;
+    fail(ErrorKind::recipe, "{} = {}: {}", key, choice.literal(), e.what());
+  }
 }
 
 }  // namespace attune

@@ -18,7 +18,8 @@ TEST(Refusals, OneSentenceAndAWayOut) {
   EXPECT_EQ(refusal([](ModelOptions& o) { o.attention = {{"bandd"}}; }),
             "model.attention = \"bandd\" is not known. Did you mean \"band\"?");
   EXPECT_EQ(refusal([](ModelOptions& o) { o.cross_attention = {{"band"}}; }),
-            "model.cross_attention = \"band\" works within one sequence, not from decoder to encoder");
+            "model.cross_attention = \"band\" works within one sequence, not from decoder to encoder\n"
+            "  fix: another mechanism for model.cross_attention: see `attune info mechanisms`");
   EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"linear"}};
               o.position = {"alibi"};
@@ -35,23 +36,27 @@ TEST(Refusals, OneSentenceAndAWayOut) {
               o.attention = {{"band", {{"dilation", int64_t{2}}}}};
               o.position = {"t5"};
             }),
-            "attention \"band\" with gaps (dilation = 2) can't count distances for the position scheme \"t5\"\n"
+            "model.attention = { kind = \"band\", dilation = 2 }: attention \"band\" with gaps (dilation = 2) can't "
+            "count distances for the position scheme \"t5\"\n"
             "  fix: dilation = 1, or a scheme that is added to the embeddings (sinusoidal, learned)");
   EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"softmax", {{"score", "additive"}}}};
               o.position = {"music"};
             }),
-            "score = \"additive\" with normalizer = \"softmax\" can't take the position scheme \"music\"\n"
+            "model.attention = { kind = \"softmax\", score = \"additive\" }: score = \"additive\" with normalizer = "
+            "\"softmax\" can't take the position scheme \"music\"\n"
             "  fix: a softmax of dot products, or a scheme that is added to the embeddings (sinusoidal, learned)");
   EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"softmax", {{"score", "additiv"}}}};
             }),
-            "score = \"additiv\" is not known. Did you mean \"additive\"?");
+            "model.attention = { kind = \"softmax\", score = \"additiv\" }: score = \"additiv\" is not known. Did you "
+            "mean \"additive\"?");
   EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"routing"}};
               o.heads_kv = 2;
             }),
-            "attention \"routing\" clusters each head by itself: heads_kv = 2 can't be shared by 4\n"
+            "model.attention = \"routing\": attention \"routing\" clusters each head by itself: heads_kv = 2 can't be "
+            "shared by 4\n"
             "  fix: leave out heads_kv");
 }
 

@@ -229,7 +229,7 @@ TEST(Optimizer, SaysWhatIsWrong) {
   EXPECT_EQ(trouble("adafacter"), "train.optimizer = \"adafacter\" is not known. Did you mean \"adafactor\"?");
   EXPECT_EQ(trouble("lion"), "train.optimizer = \"lion\" is not known. There are: adam, adamw, adafactor, sgd");
   EXPECT_EQ(trouble("sgd(momentum=1)"),
-            "train.optimizer = { kind = \"sgd\", momentum = 1 }: momentum = 1 is out of range: 0 to below 1");
+            "train.optimizer = { kind = \"sgd\", momentum = 1 }: momentum = 1 is out of range: 0 to below 1\n  fix: for example momentum = 0.9");
   EXPECT_EQ(trouble("sgd(momentun=0.5)"),
             "train.optimizer = { kind = \"sgd\", momentun = 0.5 }: unknown key 'momentun'. Did you mean 'momentum'?");
 }
