@@ -38,8 +38,9 @@ FolderLock::FolderLock(const std::string& dir) {
 FolderLock::~FolderLock() { ::close(file_); }
 
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
-  std::set<std::string> free{"data.train", "data.valid",    "data.test",        "data.languages", "train.save",
-                             "train.keep", "train.average", "train.average_of", "train.patience", "train.memory"};
+  std::set<std::string> free{"data.weights",     "data.train",     "data.valid",  "data.test",
+                             "data.languages",   "train.save",     "train.keep",  "train.average",
+                             "train.average_of", "train.patience", "train.memory"};
   if (!depends_on_end(now.train.schedule)) free.insert("train.stop");
   std::vector<std::string> changes;
   for (const Difference& d : differences(to_values(before), to_values(now)))

@@ -136,6 +136,14 @@ TrainingPlan TrainingRun::plan() const {
   const TrainOptions& t = recipe_.train;
   if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
     p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");
+  const Mixture& mixture = data_.train.mixture;
+  for (size_t i = 0; i < mixture.count(); ++i) {
+    const auto drawn = static_cast<double>(mixture.shares()[i]);
+    p.notes.push_back(fmt::format("corpus {} of {}: {:.1f} % of an epoch, each of its {} {} {:.2f} times", i + 1,
+                                  mixture.count(), 100 * drawn / static_cast<double>(data_.train.size()),
+                                  thousands(mixture.borders[i + 1] - mixture.borders[i]), p.unit,
+                                  drawn / static_cast<double>(mixture.borders[i + 1] - mixture.borders[i])));
+  }
   if (data_.held_out)
     p.notes.push_back(fmt::format("no data.valid: {} {} are held out of the training data to validate on",
                                   thousands(data_.valid.size()), p.unit));

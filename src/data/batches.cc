@@ -54,10 +54,31 @@ Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(co
 void Batches::shuffle() {
   std::iota(order_.begin(), order_.end(), 0);
   if (!options_.shuffle) return;
+  if (corpus_.mixture.count() > 0) mix_corpora();
   Random random(mix(options_.seed, static_cast<uint64_t>(position_.epoch)));
   // Streams that begin elsewhere are cut elsewhere: no token stands at the begin of a window in every epoch.
   if (streams_) offset_ = static_cast<int64_t>(random.below(static_cast<uint64_t>(corpus_.target.tokens())));
   for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);  // Fisher-Yates
+}
+
+/// The examples of this epoch, corpus by corpus; they are shuffled among each other after that.
+void Batches::mix_corpora() {
+  const std::vector<int64_t> shares = corpus_.mixture.shares();
+  auto to = order_.begin();
+  for (size_t c = 0; c < shares.size(); ++c) {
+    const int64_t first = corpus_.mixture.borders[c], size = corpus_.mixture.borders[c + 1] - first;
+    int64_t at = position_.epoch * shares[c], left = shares[c];  // of all that was ever drawn from it
+    pass_.resize(static_cast<size_t>(size));
+    while (left > 0) {
+      std::iota(pass_.begin(), pass_.end(), static_cast<int32_t>(first));
+      Random random(mix(mix(options_.seed, 0x6d6978 + c), static_cast<uint64_t>(at / size)));
+      for (size_t i = pass_.size(); i > 1; --i) std::swap(pass_[i - 1], pass_[random.below(i)]);
+      const int64_t from = at % size, count = std::min(left, size - from);
+      to = std::copy_n(pass_.begin() + from, count, to);
+      at += count;
+      left -= count;
+    }
+  }
 }
 
 void Batches::seek(const DataPosition& position) {
@@ -77,6 +98,7 @@ void Batches::next(Batch& b) {
   b.target_in.clear();
   b.target_out.clear();
   b.examples.clear();
+  b.weights.clear();
   b.streams.clear();
   b.first = position_.example == 0;
   clear(b.source_segments);
@@ -117,7 +139,7 @@ void Batches::add_text(Batch& b, int64_t from, int64_t end) {
 }
 
 void Batches::add_examples(Batch& b) {
-  const bool two = !corpus_.one_sided();
+  const bool two = !corpus_.one_sided(), weighted = corpus_.weighted();
   while (position_.example < corpus_.size()) {
     const int32_t number = order_[static_cast<size_t>(position_.example)];
     const Example example = corpus_.example(number, buffer_);
@@ -135,6 +157,7 @@ void Batches::add_examples(Batch& b) {
     b.target_out.push_back(options_.end);
     add(b.target_segments, target);
     b.examples.push_back(number);
+    if (weighted) b.weights.resize(b.target_out.size(), weight);
     ++position_.example;
   }
 }

@@ -78,6 +78,7 @@ class Loader {
     std::span<const int32_t> source, target = block.target[i % kBlock];
     if (two) source = block.source[i % kBlock];
     PairReport& report = reader_.report();
+    for (; files_ < item.place.files; ++files_) to.begin_files();
     if (stream_) {
       if (item.place.files != text_) to.begin_text();
       text_ = item.place.files;
@@ -115,6 +116,7 @@ class Loader {
   const Encoders& encoders_;
   const OnPair& on_pair_;
   bool stream_;
+  int32_t files_ = -1;           // which one the last pair was of
   int32_t text_ = -1;            // which file the last text is
   std::vector<Corpus> encoded_;  // a small one per block
 };
@@ -217,12 +219,37 @@ void refuse_empty(const PairReport& report, const std::vector<std::string>& file
        why.empty() ? "the files are empty" : why.front());
 }
 
+void refuse_other_letters(const PairReport& report, const std::string& key) {
+  if (report.broken.count < 10 || 10 * report.broken.count < report.pairs) return;
+  fail(ErrorKind::data,
+       "{}: {} of {} lines are not UTF-8, the first at {}\n  fix: set data.encoding = \"windows-1252\", or "
+       "however the files are written",
+       key, thousands(report.broken.count), thousands(report.pairs), report.broken.places.front());
+}
+
+std::vector<int64_t> Mixture::shares() const {
+  std::vector<int64_t> out;
+  const auto all = static_cast<double>(borders.back());
+  double total = 0, before = 0;
+  for (const double r : ratio) total += r;
+  int64_t done = 0;
+  for (const double r : ratio) {
+    before += r;
+    const int64_t end = out.size() + 1 == ratio.size() ? borders.back() : static_cast<int64_t>(all * before / total);
+    out.push_back(end - done);
+    done = end;
+  }
+  return out;
+}
+
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
   PairReader reader(files, options, key, encoders.sides());
   CorpusInMemory to(encoders.sides());
   encode_pairs(reader, options, encoders, pool, on_pair, to);
+  refuse_other_letters(reader.report(), key);
   refuse_empty(reader.report(), files, key, options.overlong);
+  to.corpus.weights.clear();
   LoadedCorpus out{std::move(to.corpus), reader.report(), reader.content_hash()};
   if (has_texts(options, encoders.sides()))
     out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());

@@ -47,14 +47,30 @@ struct CorpusSizes {
   void add(int64_t source, int64_t target);
 };
 
+/// Corpora one after another that an epoch draws from by ratio. An epoch has as many examples as all of them together.
+/// Each is shuffled by itself and drawn from to its end before it begins anew, in a fresh order, from one epoch to the
+/// next.
+struct Mixture {
+  std::vector<int64_t> borders;  // of the corpora: one more than there are; none: no mixture
+  std::vector<double> ratio;
+  size_t count() const { return ratio.size(); }
+  /// How many examples of each an epoch has.
+  std::vector<int64_t> shares() const;
+};
+
 /// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts.
 struct Corpus {
   Sentences source, target;
   std::vector<float> weights = {};  // of the examples; none: 1 each
   int64_t window = 0;  // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
+  std::vector<int64_t> file_starts = {};  // the first example of each file or pair of files
+  Mixture mixture = {};
   /// Where the corpus is on the disk: source and target are empty, but for where texts begin.
   std::shared_ptr<const StoredCorpus> stored = {};
   CorpusSizes stored_sizes = {};
+  bool stored_weights = false;
+
+  bool weighted() const { return stored ? stored_weights : !weights.empty(); }
 
   CorpusSizes sizes() const;
   bool one_sided() const { return stored ? stored_sizes.source_tokens == 0 : source.count() == 0; }
@@ -94,6 +110,8 @@ class CorpusSink {
  public:
   virtual ~CorpusSink() = default;
   virtual void add(const Example& example) = 0;
+  /// The next file, or pair of files, which may have nothing.
+  virtual void begin_files() {}
   /// Of texts, instead: the next text, or more of the last one.
   virtual void begin_text() = 0;
   virtual void extend(std::span<const int32_t> more) = 0;
@@ -124,9 +142,11 @@ void encode_pairs(PairReader& reader, const DataSettings& options, const Encoder
 /// ("data.train").
 void refuse_empty(const PairReport& report, const std::vector<std::string>& files, const std::string& key,
                   Overlong overlong);
+/// ErrorKind::data when so many lines are not UTF-8 that they must be in something else.
+void refuse_other_letters(const PairReport& report, const std::string& key);
 
-/// Reads a corpus into memory: encode_pairs and refuse_empty. The windows of texts are as long as data.max_length where
-/// the text is.
+/// Reads a corpus into memory to measure on: all lines count alike, whatever weights they have. The windows of texts
+/// are as long as data.max_length where the text is.
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair = {});
 

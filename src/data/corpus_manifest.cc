@@ -46,6 +46,10 @@ void CorpusManifest::write(const std::string& folder) const {
            {"empty", json_of(report.empty)},
            {"overlong", json_of(report.overlong)},
            {"surplus", report.surplus}};
+  all["held_out_text"] = held_out_text;
+  all["broken"] = json_of(report.broken);
+  all["file_starts"] = file_starts;
+  all["weighted"] = weighted;
   all["sizes"] = {sizes.examples, sizes.source_tokens, sizes.target_tokens, sizes.longest_source, sizes.longest_target};
   for (const InputFile& f : inputs)
     all["inputs"].push_back({{"name", f.name}, {"bytes", f.bytes}, {"changed", f.changed}});
@@ -64,12 +68,16 @@ std::optional<CorpusManifest> CorpusManifest::read(const std::string& folder) tr
   m.entries = all.at("entries");
   m.texts = all.at("texts").get<std::vector<int64_t>>();
   m.held_out = all.at("held_out");
+  m.held_out_text = all.at("held_out_text");
   m.report.sides = all.at("two_sides").get<bool>() ? Sides::two : Sides::one;
   m.report.pairs = all.at("pairs");
   m.report.kept = all.at("kept");
   m.report.empty = tally_of(all.at("empty"));
   m.report.overlong = tally_of(all.at("overlong"));
   m.report.surplus = all.at("surplus");
+  m.report.broken = tally_of(all.at("broken"));
+  m.file_starts = all.at("file_starts").get<std::vector<int64_t>>();
+  m.weighted = all.at("weighted");
   const Json& s = all.at("sizes");
   m.sizes = {s.at(0), s.at(1), s.at(2), s.at(3), s.at(4)};
   for (const Json& f : all.at("inputs")) m.inputs.push_back({f.at("name"), f.at("bytes"), f.at("changed")});

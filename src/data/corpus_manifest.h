@@ -24,11 +24,15 @@ struct CorpusManifest {
   std::vector<InputFile> inputs;
   std::string content_hash;
   PairReport report;
-  int width = 4;                    // bytes of an id
-  int64_t tokens = 0, entries = 0;  // in the files
-  CorpusSizes sizes;                // of what is trained on: the first entries
-  std::vector<int64_t> texts;       // of texts: where each begins, and the end of what is trained on
-  int64_t held_out = 0;             // examples behind it (of texts: tokens) that are to validate on
+  int width = 4;                     // bytes of an id
+  int64_t tokens = 0, entries = 0;   // in the files
+  CorpusSizes sizes;                 // of what is trained on: the first entries
+  std::vector<int64_t> texts;        // of texts: where each begins, and the end of what is trained on
+  std::vector<int64_t> file_starts;  // as Corpus has them
+  bool weighted = false;
+  int64_t held_out = 0;  // examples behind it (of texts: tokens) that are to validate on
+
+  std::string held_out_text;  // a hash of their text
 
   void write(const std::string& folder) const;
   /// None when it is not there, is damaged or is of another version.

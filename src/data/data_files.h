@@ -12,7 +12,7 @@ namespace attune {
 enum class Sides { one, two };
 Sides sides_of(Task task);
 
-/// Source and target of each pair of files; the same name twice for a tsv and where there is one side.
+/// Source and target of each pair of files; the same name twice for a file of columns and where there is one side.
 /// ErrorKind::recipe when a side is missing; `key` is what the recipe calls the list ("data.train").
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key, Sides sides = Sides::two);

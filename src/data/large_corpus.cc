@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "text/vocabulary.h"
 
@@ -72,6 +73,13 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
   write_file(path, all);
 }
 
+std::string hash_of(const std::vector<std::string>& source, const std::vector<std::string>& target) {
+  ContentHash hash;
+  for (const auto* lines : {&source, &target})
+    for (const std::string& line : *lines) hash.add(line + "\n");
+  return hash.hex();
+}
+
 std::vector<std::string> lines_of(const std::string& path) {
   std::vector<std::string> lines = split(read_file(path), '\n');
   if (!lines.empty()) lines.pop_back();  // behind the last end
@@ -82,6 +90,8 @@ std::vector<std::string> lines_of(const std::string& path) {
 void fill(const std::string& folder, const CorpusManifest& m, int64_t longest, TrainingData& data) {
   data.train.stored = std::make_shared<const StoredCorpus>(folder, m.width, m.tokens, m.entries);
   data.train.stored_sizes = m.sizes;
+  data.train.stored_weights = m.weighted;
+  data.train.file_starts = m.file_starts;
   data.train_report = m.report;
   data.content_hash = m.content_hash;
   if (!m.texts.empty()) {
@@ -97,6 +107,8 @@ void fill(const std::string& folder, const CorpusManifest& m, int64_t longest, T
   if (m.held_out == 0) return;
   data.valid_source = lines_of(folder + kHeldSource);
   data.valid_target = lines_of(folder + kHeldTarget);
+  if (hash_of(data.valid_source, data.valid_target) != m.held_out_text)
+    fail(ErrorKind::io, "{}{} is not what was written", folder, kHeldSource);
   data.held_out = true;
 }
 
@@ -106,6 +118,7 @@ std::string path_of(const CorpusPlace& place) { return place.folder + "/" + Corp
 
 void LargeCorpus::add(const Example& example) {
   sizes_.add(std::ssize(example.source), std::ssize(example.target));
+  weighted_ |= example.weight != 1;
   if (on_disk()) return writer_->add(example.source, example.target, example.weight);
   corpus_.add(example, sides_);
   spill_when_large();
@@ -113,7 +126,7 @@ void LargeCorpus::add(const Example& example) {
 
 void LargeCorpus::begin_text() {
   ++sizes_.examples;
-  corpus_.target.add({});
+  corpus_.target.start.push_back(corpus_.target.start.back());
 }
 
 void LargeCorpus::extend(std::span<const int32_t> more) {
@@ -180,8 +193,11 @@ CorpusSizes LargeCorpus::drop_from_index(const HoldOut::Chosen& chosen) {
 void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, CorpusManifest m, TrainingData& data) {
   HoldOut::Chosen chosen;
   if (hold && !texts_) chosen = hold_out.choose();
+  for (int64_t& start : file_starts_)
+    start -= std::lower_bound(chosen.all.begin(), chosen.all.end(), start) - chosen.all.begin();
   if (!on_disk()) {
     data.train = std::move(corpus_);
+    data.train.file_starts = std::move(file_starts_);
     data.train_report = std::move(m.report);
     data.content_hash = std::move(m.content_hash);
     if (texts_) data.train.window = std::min(longest, data.train.target.tokens());
@@ -193,6 +209,8 @@ void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, Co
   m.tokens = writer_->tokens();
   m.sizes = sizes_;
   m.entries = writer_->entries();
+  m.file_starts = file_starts_;
+  m.weighted = weighted_;
   if (texts_) {
     m.texts = corpus_.target.start;
     corpus_.stored = std::make_shared<const StoredCorpus>(folder_->path(), m.width, m.tokens, m.entries);
@@ -201,6 +219,7 @@ void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, Co
     m.sizes = drop_from_index(chosen);
     m.held_out = std::ssize(chosen.first);
     m.entries = m.sizes.examples + m.held_out;
+    m.held_out_text = hash_of(chosen.source, chosen.target);
     write_lines(folder_->path() + kHeldSource, chosen.source);
     write_lines(folder_->path() + kHeldTarget, chosen.target);
   }
@@ -212,7 +231,9 @@ void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, Co
 bool open_large_corpus(const CorpusPlace& place, const CorpusManifest& wanted, int64_t longest, TrainingData& data) {
   std::error_code ignored;
   const std::string folder = path_of(place);
-  if (place.read_again || std::filesystem::exists(folder + "/" + StoredCorpus::kDamaged, ignored)) return false;
+  if (place.read_again || !std::filesystem::exists(folder, ignored) ||
+      std::filesystem::exists(folder + "/" + StoredCorpus::kDamaged, ignored))
+    return false;
   const auto m = CorpusManifest::read(folder);
   if (!m || m->made_by != wanted.made_by || m->inputs != wanted.inputs) return false;
   try {

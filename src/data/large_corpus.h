@@ -18,6 +18,7 @@ class LargeCorpus : public CorpusSink {
   LargeCorpus(Sides sides, bool texts, const CorpusPlace* place) : sides_(sides), texts_(texts), place_(place) {}
 
   void add(const Example& example) override;
+  void begin_files() override { file_starts_.push_back(sizes_.examples); }
   void begin_text() override;
   void extend(std::span<const int32_t> more) override;
 
@@ -36,6 +37,8 @@ class LargeCorpus : public CorpusSink {
   const CorpusPlace* place_;
   Corpus corpus_;  // while it is in memory; of texts on the disk, where each begins
   CorpusSizes sizes_;
+  std::vector<int64_t> file_starts_;
+  bool weighted_ = false;
   std::optional<FolderWriter> folder_;
   std::optional<StoredCorpusWriter> writer_;
 };

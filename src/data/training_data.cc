@@ -12,7 +12,10 @@ namespace {
 /// A hash of all that decides what text becomes, beside the text.
 std::string made_by(const DataSettings& options, Sides sides, uint64_t seed, uint64_t tokenizer) {
   DataSettings own = options;
-  own.train = own.valid = own.test = own.languages = {};
+  own.train = {};
+  own.valid = own.test = own.languages = {};
+  own.weights = {};
+  own.ratio = {};
   ContentHash hash;
   hash.add(canonical_text(to_values(own)));
   hash.add(fmt::format("{} {} {:016x}", sides == Sides::two, options.valid.empty() ? seed + 1 : 0, tokenizer));
@@ -28,7 +31,9 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
   std::optional<std::vector<InputFile>> inputs;
   if (place) {
     m.made_by = made_by(options, sides, seed, place->tokenizer);
-    inputs = input_files(options.train);  // as they are before they are read
+    std::vector<std::string> names = options.train;
+    names.insert(names.end(), options.weights.texts.begin(), options.weights.texts.end());
+    inputs = input_files(names);  // as they are before they are read
     m.inputs = inputs.value_or(std::vector<InputFile>{});
     if (inputs && open_large_corpus(*place, m, options.max_length, data)) return;
     if (!inputs) m.made_by.clear();  // what it is made of can't be known again
@@ -38,10 +43,40 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
   PairReader reader(options.train, options, "data.train", sides);
   const auto watch = [&](std::string_view source, std::string_view target) { hold_out.see(source, target); };
   encode_pairs(reader, options, encoders, pool, hold ? OnPair(watch) : OnPair(), all);
+  refuse_other_letters(reader.report(), "data.train");
   refuse_empty(reader.report(), options.train, "data.train", options.overlong);
   m.report = reader.report();
   m.content_hash = reader.content_hash();
   all.finish(hold_out, hold, options.max_length, std::move(m), data);
+}
+
+/// How an epoch draws from the corpora of data.train.
+void mix_corpora(const DataSettings& options, Sides sides, TrainingData& data) {
+  if (options.ratio.empty()) return;
+  const auto files = pair_files(options.train, options.format, "data.train", sides);
+  const int64_t per_pair = std::ssize(options.train) / std::ssize(files), size = data.train.size();
+  std::vector<int64_t>& starts = data.train.file_starts;
+  starts.resize(files.size(), size);  // the last ones may have had nothing
+  std::vector<int64_t> groups = options.train.groups;
+  if (groups.empty()) groups.assign(files.size(), per_pair);
+  Mixture m{{}, options.ratio};
+  size_t file = 0;
+  for (const int64_t group : groups) {
+    m.borders.push_back(file < starts.size() ? starts[file] : size);
+    file += static_cast<size_t>(group / per_pair);
+  }
+  m.borders.push_back(size);
+  check(m.borders.size() == m.ratio.size() + 1, "data.ratio", "{} numbers for {} corpora", m.ratio.size(),
+        groups.size());
+  for (size_t i = 0; i < m.count(); ++i)
+    if (m.borders[i] == m.borders[i + 1])
+      fail(ErrorKind::data, "data.train: corpus {} of {} has nothing to draw from\n  fix: check its files", i + 1,
+           m.count());
+  ContentHash hash;  // other borders are other data
+  hash.add(data.content_hash);
+  for (const int64_t b : m.borders) hash.add(std::to_string(b) + "\n");
+  data.content_hash = hash.hex();
+  data.train.mixture = std::move(m);
 }
 
 }  // namespace
@@ -50,6 +85,7 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
                                 const CorpusPlace* place) {
   TrainingData data;
   read_train(options, encoders, seed, pool, place, data);
+  mix_corpora(options, encoders.sides(), data);
   if (data.train.window > 0 && data.train.target.tokens() < options.max_length)
     fail(ErrorKind::data,
          "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"

@@ -16,8 +16,9 @@ struct RecipePlaces {
   std::string file;                         // "" for a recipe made in code
   std::map<std::string, std::string> said;  // key: "translate.toml:14", or "--set"
 
-  /// The error, with the place of the first key it names before it, one of --set first; the file's where it names none that was said.
-  /// Errors about data get it where they begin with a key; others, and those that begin with a place already, stay.
+  /// The error, with the place of the first key it names before it, one of --set first; the file's where it names none
+  /// that was said. Errors about data get it where they begin with a key; others, and those that begin with a place
+  /// already, stay.
   Error located(const Error& e) const;
 };
 

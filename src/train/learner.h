@@ -15,7 +15,7 @@
 namespace attune {
 
 struct UpdateResult {
-  double loss = 0;           // per target token, smoothing included
+  double loss = 0;           // per target token, smoothing and weights included
   double gradient_norm = 0;  // before clipping
   double rate = 0;
   double flops = 0;

@@ -14,9 +14,11 @@ double run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradie
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
   pass.memory = w.memory;
-  const Examples examples{{tensor(shard.source), &shard.source_segments, shard.source_first_row},
-                          {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
-                          tensor(shard.target_out)};
+  const Examples examples{
+      {tensor(shard.source), &shard.source_segments, shard.source_first_row},
+      {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
+      tensor(shard.target_out),
+      shard.weights.empty() ? Tensor() : Tensor(shard.weights.data(), Shape{std::ssize(shard.weights)})};
   double value = 0;
   const Var loss = model.loss(pass, examples, options);
   w.ctx.run([&] { value = static_cast<double>(*loss.value().as<float>()); });

@@ -160,9 +160,10 @@ TEST(LargeCorpus, DamageIsNoticedAndMadeGood) {
   const TempFolder dir;
   const DataSettings o = trains_on(write_corpus(dir, "a", 500));
   const CorpusPlace place = place_in(dir);
-  const TrainingData good = read_training_data(o, kNumbers, 1, nullptr, &place);
+  const TrainingData good = read_training_data(o, kNumbers, 1, nullptr);
+  read_training_data(o, kNumbers, 1, nullptr, &place);
   for (const char* name : {"tokens.bin", "index.bin", "manifest.json", "held-out.source"}) {
-    fs::resize_file(dir / ("corpus/" + std::string(name)), 100);
+    fs::resize_file(dir / ("corpus/" + std::string(name)), 20);
     expect_same_data(good, read_training_data(o, kNumbers, 1, nullptr, &place));
   }
   for (const char* name : {"tokens.bin", "index.bin"}) {  // of the right size: found where it is read
