@@ -80,7 +80,7 @@ Columns picked(const Names& names, const Names& known, Sides sides, const std::s
 
 }  // namespace
 
-Columns find_columns(const DataSettings& options, Sides sides, const Row* header, const std::string& place) {
+Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place) {
   const Names& names = options.columns.texts;
   if (options.format == DataFormat::conll)
     return picked(!names.empty()        ? names

@@ -84,7 +84,7 @@ class PairReader {
   std::unique_ptr<LineReader> source_, target_, weights_;
   std::unique_ptr<RecordReader> records_;  // instead, of files of columns
   Columns columns_;
-  Row row_;
+  Record row_;
   std::string weight_;  // of the pair at hand, as it is written
   PairReport report_;
   ContentHash hash_;

@@ -14,7 +14,7 @@ constexpr size_t kLongest = 64 << 20;  // more than this is not a field but a qu
 class TsvReader : public RecordReader {
  public:
   TsvReader(const std::string& file, Encoding encoding) : lines_(file, encoding) {}
-  bool next(Row& row) override {
+  bool next(Record& row) override {
     std::string_view line;
     if (!lines_.next(line)) return false;
     row.clear();
@@ -34,7 +34,7 @@ class TsvReader : public RecordReader {
 class CsvReader : public RecordReader {
  public:
   CsvReader(const std::string& file, Encoding encoding) : lines_(file, encoding) {}
-  bool next(Row& row) override {
+  bool next(Record& row) override {
     std::string_view line;
     if (!lines_.next(line)) return false;
     first_ = lines_.line();
@@ -92,7 +92,7 @@ class CsvReader : public RecordReader {
 class ConllReader : public RecordReader {
  public:
   ConllReader(const std::string& file, Encoding encoding) : lines_(file, encoding) {}
-  bool next(Row& row) override {
+  bool next(Record& row) override {
     int64_t words = 0;
     for (std::string_view line; lines_.next(line);) {
       if (trim(line).empty()) {
@@ -144,7 +144,7 @@ class ConllReader : public RecordReader {
 
   LineReader lines_;
   int64_t first_ = 0;
-  Row cells_;
+  Record cells_;
   std::vector<std::string> columns_;
 };
 

@@ -12,14 +12,14 @@
 
 namespace attune {
 
-using Row = std::vector<std::string_view>;
+using Record = std::vector<std::string_view>;
 
 class RecordReader {
  public:
   virtual ~RecordReader() = default;
   /// The next row, valid until the next call; false after the last one. A line without anything on it is a row of one
   /// empty field. ErrorKind::data with file and line for what can't be read.
-  virtual bool next(Row& row) = 0;
+  virtual bool next(Record& row) = 0;
   /// The line where the last row begins, from 1.
   virtual int64_t line() const = 0;
 };
@@ -37,6 +37,6 @@ struct Columns {
 };
 /// As data.columns and, where the file has one, its `header` say. ErrorKind::recipe or ErrorKind::data (with `place`,
 /// of the header) when that does not tell.
-Columns find_columns(const DataSettings& options, Sides sides, const Row* header, const std::string& place);
+Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place);
 
 }  // namespace attune

@@ -16,7 +16,7 @@ struct Rows {
     DataSettings o;
     o.format = format;
     const auto reader = open_records(file, o);
-    for (Row row; reader->next(row);) {
+    for (Record row; reader->next(row);) {
       std::string text = std::to_string(reader->line()) + ": ";
       for (size_t i = 0; i < row.size(); ++i) text += (i ? "|" : "") + std::string(row[i]);
       rows.push_back(text);
