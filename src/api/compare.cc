@@ -158,7 +158,7 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
     trainer = std::make_unique<Trainer>(TrainerOptions{options.recipe, v.folder, sets, options.fresh, options.threads});
     recipe = load_recipe_for_run(options.recipe, sets);
     v.seed = recipe.train.seed;
-    check_files("data.test", recipe.data.test);
+    check_files("data.test", recipe.data.test, recipe.data.encoding);
   } catch (const Error& e) { refuse(e.kind(), reason_of(e, options.recipe)); } catch (const std::bad_alloc&) {
     refuse(ErrorKind::memory, kOutOfMemory);
   }

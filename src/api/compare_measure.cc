@@ -179,8 +179,9 @@ void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& p
 std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
-  const TrainingData data =
-      read_training_data(m.recipe.data, m.tokenizers.encoders(sides_of(m.recipe.task)), m.recipe.train.seed, &pool);
+  const CorpusPlace place = corpus_place(folder, m.tokenizers);
+  const TrainingData data = read_training_data(m.recipe.data, m.tokenizers.encoders(sides_of(m.recipe.task)),
+                                               m.recipe.train.seed, &pool, &place);
   Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);
   f.parameters = m.model->parameters().numbers();
   f.memory = learner.memory().total();

@@ -127,7 +127,7 @@ CorpusLook look_at(const std::vector<std::string>& files, const std::string& key
       looker.see(pair);
     }
   } catch (const Error& e) { rethrow_with_option(e); }
-  const bool one_file = sides == Sides::one || options.format == DataFormat::tsv;
+  const bool one_file = sides == Sides::one || options.format != DataFormat::lines;
   const std::string& target_file = files[one_file ? 0 : 1];
   if (reader.report().pairs == 0)
     fail(ErrorKind::data, "{} is empty\n  fix: check the name; a sentence a line is wanted", files[0]);
@@ -137,7 +137,9 @@ CorpusLook look_at(const std::vector<std::string>& files, const std::string& key
     fail(ErrorKind::data, "{} and {}: every pair has an empty side\n  fix: check the files", files[0], target_file);
   refuse_other_letters(look.source, look.pairs, files[0]);
   refuse_other_letters(look.target, look.pairs, target_file);
-  look.remarks = reader.report().sentences(options.overlong);
+  PairReport report = reader.report();
+  report.broken = {};  // told below, for both sides
+  look.remarks = report.sentences(options.overlong);
   if (const int64_t broken = look.source.broken + look.target.broken; broken > 0)
     look.remarks.push_back(fmt::format("{} line{} broken UTF-8: U+FFFD will stand for those letters", thousands(broken),
                                        broken == 1 ? " has" : "s have"));

@@ -52,9 +52,11 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->out = options.out.empty() ? default_out(options.recipe) : options.out;
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
-    check_files("data.train", body_->recipe.data.train);
-    check_files("data.valid", body_->recipe.data.valid);
-    check_files("data.alignment", body_->recipe.data.alignment);
+    const DataSettings& data = body_->recipe.data;
+    check_files("data.train", data.train, data.encoding);
+    check_files("data.valid", data.valid, data.encoding);
+    check_files("data.alignment", data.alignment, "utf-8");
+    check_files("data.weights", data.weights.texts, "utf-8");
   });
 }
 

@@ -90,6 +90,13 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
   rate_scale_ = progress_.rate_scale;
 }
 
+void OpenedFolder::make() {
+  if (lock) return;
+  make_folder(folder.dir());
+  lock.emplace(folder.dir());
+  folder.expect_empty();
+}
+
 Tokenizers TrainingRun::first_tokenizers() const {
   phase(place_.from                  ? "reading the checkpoint"
         : recipe_.tokenizer_of_start ? "reading the start"
@@ -101,11 +108,24 @@ Tokenizers TrainingRun::first_tokenizers() const {
 
 TrainingData TrainingRun::read_data() {
   phase("reading the data");
-  TrainingData data =
-      read_training_data(recipe_.data, tokenizers_.encoders(sides_of(recipe_.task)), recipe_.train.seed, &pool_);
-  // Refuses a budget that is too small.
-  if (!recipe_.train.batch_tokens.automatic()) Batches(data.train, batch_options(recipe_.train));
-  return data;
+  const Sides sides = sides_of(recipe_.task);
+  CorpusPlace place = corpus_place(out_, tokenizers_);
+  place.read_again = options_.fresh;
+  std::error_code ignored;
+  const bool was_there = fs::exists(out_, ignored);
+  place.open = [&] { place_.make(); };
+  try {
+    TrainingData data =
+        read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
+    if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
+    return data;
+  } catch (...) {
+    if (!was_there && place_.lock) {  // a mistake leaves no trace
+      place_.lock.reset();
+      fs::remove_all(out_, ignored);
+    }
+    throw;
+  }
 }
 
 const TrainOptions& TrainingRun::fit_to_memory() {
@@ -119,7 +139,8 @@ const TrainOptions& TrainingRun::fit_to_memory() {
     if (chosen) {
       // A budget beyond the corpus would be a promise about nothing.
       const Corpus& c = data_.train;
-      const int64_t all = std::max(c.rows(), c.one_sided() ? 0 : c.source.tokens() + c.source.count());
+      const CorpusSizes sizes = c.sizes();
+      const int64_t all = std::max(c.rows(), c.one_sided() ? 0 : sizes.source_tokens + sizes.examples);
       tokens = std::min(tokens, (std::max(all, longest) + kTokenStep - 1) / kTokenStep * kTokenStep);
       place_.notes.push_back(
           fmt::format("train.batch_tokens = {}, to fit in train.memory = {}", tokens, recipe_.train.memory.text()));
@@ -159,6 +180,14 @@ TrainingPlan TrainingRun::plan() const {
   const TrainOptions& t = recipe_.train;
   if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
     p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");
+  const Mixture& mixture = data_.train.mixture;
+  for (size_t i = 0; i < mixture.count(); ++i) {
+    const auto drawn = static_cast<double>(mixture.shares()[i]);
+    p.notes.push_back(fmt::format("corpus {} of {}: {:.1f} % of an epoch, each of its {} {} {:.2f} times", i + 1,
+                                  mixture.count(), 100 * drawn / static_cast<double>(data_.train.size()),
+                                  thousands(mixture.borders[i + 1] - mixture.borders[i]), p.unit,
+                                  drawn / static_cast<double>(mixture.borders[i + 1] - mixture.borders[i])));
+  }
   if (data_.held_out)
     p.notes.push_back(fmt::format("no data.valid: {} {} are held out of the training data to validate on",
                                   thousands(data_.valid.size()), p.unit));
@@ -170,8 +199,8 @@ double TrainingRun::seconds_to_go() const {
   if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
   const Corpus& corpus = data_.train;
   // Of an example as most are: the mean of the lines, or a window of texts.
-  const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.target.count();
-  const Segments source = Segments::single(corpus.source.tokens() / examples + 1);
+  const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.sizes().examples;
+  const Segments source = Segments::single(corpus.sizes().source_tokens / examples + 1);
   const Segments target = Segments::single(corpus.rows() / examples);
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
                        training_flops(model_, corpus.one_sided() ? nullptr : &source, target);
@@ -279,11 +308,7 @@ void TrainingRun::finish(TrainingOutcome& o) {
 }
 
 TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
-  make_folder(out_);
-  if (!place_.lock) {
-    place_.lock.emplace(out_);
-    place_.folder.expect_empty();
-  }
+  place_.make();
   if (options_.fresh) place_.folder.clear();
   peak_ = peak_gflops(pool_.threads()) * 1e9;
   TrainLog log(out_, progress_.updates, events_);

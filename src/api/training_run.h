@@ -31,6 +31,9 @@ struct OpenedFolder {
   /// A budget that was chosen when the run began is put into the recipe.
   OpenedFolder(const std::string& out, Recipe& recipe, bool fresh);
 
+  /// Makes the folder where there is none, for what must be written before the run begins.
+  void make();
+
   RunFolder folder;
   std::optional<FolderLock> lock;  // none while there is no folder
   std::optional<Checkpoint> from;
@@ -46,9 +49,9 @@ class TrainingRun {
 
  private:
   void phase(const char* what) const;
+  TrainingData read_data();
   TrainingPlan plan() const;
   Tokenizers first_tokenizers() const;
-  TrainingData read_data();
   const TrainOptions& fit_to_memory();
   double seconds_to_go() const;
   TrainingStatus status(const UpdateResult& r, const Progress& p);

@@ -44,6 +44,8 @@ void check_arguments(const OutputLoss& a) {
   check(a.targets.size() == a.x.rows(), "output_loss", "{} targets for {} rows", a.targets.size(), a.x.rows());
   check(!a.log_probs || (a.log_probs.dtype == DType::f32 && a.log_probs.size() == a.x.rows()), "output_loss",
         "log_probs has {} elements for {} rows", a.log_probs.size(), a.x.rows());
+  check(!a.weights || (a.weights.dtype == DType::f32 && a.weights.size() == a.x.rows()), "output_loss",
+        "weights has {} elements for {} rows", a.weights.size(), a.x.rows());
   check(a.smoothing >= 0 && a.smoothing < 1, "output_loss", "smoothing is {}, not in [0, 1)", a.smoothing);
   check(a.weight.rows() > 0, "output_loss", "weight has no rows");
 }
@@ -78,6 +80,7 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
 
   kernels::CrossEntropy loss{.logits = logits, .rows = rows, .classes = classes, .stride = stride};
   loss.targets = a.targets.as<int32_t>() + from;
+  loss.weights = a.weights ? a.weights.as<float>() + from : nullptr;
   loss.smoothing = a.smoothing;
   loss.scale = a.scale;
   loss.gradient = to.any();
@@ -155,8 +158,9 @@ Var output_loss_reference(Ctx& ctx, const OutputLoss& a) {
       for (int64_t i = 0; i < n; ++i) {
         const int32_t t = a.targets.as<int32_t>()[i];
         const T even = t < 0 ? T{0} : static_cast<T>(a.smoothing) / static_cast<T>(classes);
+        const T weight = a.weights ? static_cast<T>(a.weights.as<float>()[i]) : T{1};
         for (int64_t j = 0; j < classes; ++j)
-          q.value().row<T>(i)[j] = even + (j == t ? T{1} - static_cast<T>(a.smoothing) : T{0});
+          q.value().row<T>(i)[j] = weight * (even + (j == t ? T{1} - static_cast<T>(a.smoothing) : T{0}));
         if (a.log_probs) a.log_probs.as<float>()[i] = t < 0 ? 0.0f : static_cast<float>(z.value().row<T>(i)[t]);
       }
     });

@@ -13,6 +13,7 @@ struct OutputLoss {
   float smoothing = 0;    // e of q = (1 - e) onehot + e / classes
   float scale = 1;        // what the sum is multiplied by: one over the tokens of the whole batch, a head's weight
   Tensor log_probs = {};  // f32 [n] or missing: receives log p(target) of each row
+  Tensor weights = {};    // f32 [n] or missing: what each row's loss is multiplied by
 };
 
 /// scale times the sum of all rows' losses, [1]. With a tape, gradients go to x, weight and bias at once, in this call:

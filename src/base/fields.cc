@@ -40,7 +40,9 @@ std::string example(const Field& f, const std::string& given) {
   if (std::holds_alternative<Field::Own>(f.place)) return "";
   std::string value = literal_of(f.get());
   if (value == given) return "";
-  if (value == "[]") value = "[\"...\", \"...\"]";
+  const bool numbers =
+      std::holds_alternative<std::vector<double>*>(f.place) || std::holds_alternative<std::vector<int64_t>*>(f.place);
+  if (value == "[]") value = numbers ? "[2, 1]" : "[\"...\", \"...\"]";
   if (value == "\"\"") value = "\"...\"";
   return "\n  fix: for example " + f.name.substr(f.name.rfind('.') + 1) + " = " + value;
 }
@@ -101,6 +103,16 @@ bool choices_of(const FieldValue& value, std::vector<Choice>& out) {
 
 }  // namespace
 
+TextGroups GroupedTexts::grouped() const {
+  TextGroups all;
+  auto at = begin();
+  for (const int64_t n : groups) {
+    all.emplace_back(at, at + n);
+    at += n;
+  }
+  return all;
+}
+
 std::string FieldRule::text() const {
   if (!choices.empty()) return join(choices, " | ");
   const bool low = std::isfinite(least), high = std::isfinite(most);
@@ -121,7 +133,8 @@ const char* Field::type() const {
                [](std::vector<std::string>*) { return "list of texts"; },
                [](Choice*) { return "name or { kind = ... }"; },
                [](std::vector<Choice>*) { return "name, { kind = ... } or list of these"; },
-               [](const Enum&) { return "text"; }, [](const Own& own) { return own.type; }},
+               [](GroupedTexts*) { return "list of texts"; }, [](const Enum&) { return "text"; },
+               [](const Own& own) { return own.type; }},
       place);
 }
 
@@ -139,6 +152,9 @@ FieldValue Field::get() const {
                [](double* p) { return FieldValue(*p); }, [](std::string* p) { return FieldValue(*p); },
                [&](const Enum& e) { return FieldValue(rule.choices.at(static_cast<size_t>(e.get(e.at)))); },
                []<class T>(std::vector<T>* p) { return FieldValue(*p); }, [](Choice* p) { return FieldValue(*p); },
+               [](GroupedTexts* p) {
+                 return p->groups.empty() ? FieldValue(std::vector<std::string>(*p)) : FieldValue(p->grouped());
+               },
                [](const Own& own) { return own.get(own.at); },
                [](auto* p) { return FieldValue(static_cast<int64_t>(*p)); }},
       place);
@@ -203,6 +219,16 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
                         }
                       },
                       [&](std::vector<int64_t>* p) { list(p); }, [&](std::vector<std::string>* p) { list(p); },
+                      [&](GroupedTexts* p) {
+                        p->groups.clear();
+                        const auto* groups = std::get_if<TextGroups>(&value);
+                        if (!groups) return list(static_cast<std::vector<std::string>*>(p));
+                        p->clear();
+                        for (const auto& g : *groups) {
+                          p->groups.push_back(std::ssize(g));
+                          p->insert(p->end(), g.begin(), g.end());
+                        }
+                      },
                       [&](Choice* p) { *p = choices(1).front(); }, [&](std::vector<Choice>* p) { *p = choices(0); },
                       [&](const Own& own) {
                         if (!own.set(own.at, value)) wrong();
@@ -222,6 +248,10 @@ void Field::set_text(std::string_view text, ErrorKind kind) const {
     if (!Choice::parse(t, c)) wrong();
     return c;
   };
+  const auto trimmed = [](std::vector<std::string> list) {
+    for (auto& s : list) s = std::string(trim(s));
+    return list;
+  };
   const auto pieces = [&] { return trim(text).empty() ? std::vector<std::string>{} : split(text, ','); };
   std::visit(Overload{[&](bool*) {
                         const std::string_view t = trim(text);
@@ -231,11 +261,8 @@ void Field::set_text(std::string_view text, ErrorKind kind) const {
                       [&]<std::integral T>(T*) { set(number(text, int64_t{}), kind); },
                       [&]<std::floating_point T>(T*) { set(number(text, double{}), kind); },
                       [&](std::string*) { set(std::string(text), kind); },
-                      [&](std::vector<std::string>*) {
-                        auto list = pieces();
-                        for (auto& s : list) s = std::string(trim(s));
-                        set(list, kind);
-                      },
+                      [&](std::vector<std::string>*) { set(trimmed(pieces()), kind); },
+                      [&](GroupedTexts*) { set(trimmed(pieces()), kind); },
                       [&]<class T>(std::vector<T>*) {
                         std::vector<T> list;
                         for (const auto& s : pieces()) list.push_back(number(s, T{}));
@@ -310,7 +337,11 @@ std::string text_of(const FieldValue& value) {
                [](const std::vector<double>& v) { return list_text(v, number_text); },
                [](const std::vector<std::string>& v) { return list_text(v, [](const std::string& s) { return s; }); },
                [](const Choice& c) { return c.text(); },
-               [](const std::vector<Choice>& v) { return list_text(v, [](const Choice& c) { return c.text(); }); }},
+               [](const std::vector<Choice>& v) { return list_text(v, [](const Choice& c) { return c.text(); }); },
+               [](const TextGroups& v) {
+                 return list_text(v,
+                                  [](const auto& g) { return list_text(g, [](const std::string& s) { return s; }); });
+               }},
       value);
 }
 
@@ -325,7 +356,8 @@ std::string literal_of(const FieldValue& value) {
                [&](const std::vector<int64_t>& v) { return list(v, whole); },
                [&](const std::vector<double>& v) { return list(v, number); },
                [&](const std::vector<std::string>& v) { return list(v, text); }, choice,
-               [&](const std::vector<Choice>& v) { return v.size() == 1 ? v[0].literal() : list(v, choice); }},
+               [&](const std::vector<Choice>& v) { return v.size() == 1 ? v[0].literal() : list(v, choice); },
+               [&](const TextGroups& v) { return list(v, [&](const auto& g) { return list(g, text); }); }},
       value);
 }
 

@@ -29,9 +29,21 @@
 
 namespace attune {
 
+/// Lists of texts, a list each.
+using TextGroups = std::vector<std::vector<std::string>>;
+
 /// A value as readers and writers of any format exchange it.
 using FieldValue = std::variant<bool, int64_t, double, std::string, std::vector<int64_t>, std::vector<double>,
-                                std::vector<std::string>, Choice, std::vector<Choice>>;
+                                std::vector<std::string>, Choice, std::vector<Choice>, TextGroups>;
+
+/// A list of texts that may come in groups: [["a.en", "a.de"], ["b.en", "b.de"]] beside ["a.en", "a.de"].
+struct GroupedTexts : std::vector<std::string> {
+  using std::vector<std::string>::vector;
+  GroupedTexts() = default;
+  GroupedTexts(std::vector<std::string> texts) : std::vector<std::string>(std::move(texts)) {}
+  std::vector<int64_t> groups = {};  // how many each has; none: not in groups
+  TextGroups grouped() const;
+};
 
 /// What a field accepts.
 struct FieldRule {
@@ -64,7 +76,8 @@ struct Field {
   };
   /// A list of choices takes a single one too.
   using Place = std::variant<bool*, int32_t*, int64_t*, uint64_t*, float*, double*, std::string*, std::vector<int64_t>*,
-                             std::vector<double>*, std::vector<std::string>*, Choice*, std::vector<Choice>*, Enum, Own>;
+                             std::vector<double>*, std::vector<std::string>*, Choice*, std::vector<Choice>*,
+                             GroupedTexts*, Enum, Own>;
   std::string name;  // with sections: "model.d_model"
   Place place;
   std::string sentence;

@@ -24,37 +24,61 @@ void add(Segments& s, int64_t rows) {
 
 }  // namespace
 
-Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(corpus), options_(options) {
-  check(corpus.size() > 0, "batches", "the corpus is empty");
-  check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
-        INT32_MAX);
-  if (corpus.window > 0) {
-    if (corpus.window > options.tokens)
-      fail(ErrorKind::recipe,
-           "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
-           "  fix: raise train.batch_tokens, or lower data.max_length",
-           options.tokens, corpus.window);
-    streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
-    shuffle();
-    return;
-  }
-  const int64_t longest = std::max(corpus.source.longest + options.end_source, corpus.target.longest + 1);
-  if (longest > options.tokens)
+void check_budget(const Corpus& corpus, const BatchOptions& options) {
+  if (corpus.window > options.tokens)
+    fail(ErrorKind::recipe,
+         "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
+         "  fix: raise train.batch_tokens, or lower data.max_length",
+         options.tokens, corpus.window);
+  const CorpusSizes sizes = corpus.sizes();
+  const int64_t longest = std::max(sizes.longest_source + options.end_source, sizes.longest_target + 1);
+  if (corpus.window == 0 && longest > options.tokens)
     fail(ErrorKind::recipe,
          "train.batch_tokens = {} is less than the longest sentence needs: {} tokens with its end mark\n"
          "  fix: raise train.batch_tokens, or lower data.max_length",
          options.tokens, thousands(longest));
-  order_.resize(static_cast<size_t>(corpus.size()));
+}
+
+Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(corpus), options_(options) {
+  check(corpus.size() > 0, "batches", "the corpus is empty");
+  check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
+        INT32_MAX);
+  check_budget(corpus, options);
+  if (corpus.window > 0)
+    streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
+  else
+    order_.resize(static_cast<size_t>(corpus.size()));
   shuffle();
 }
 
 void Batches::shuffle() {
   std::iota(order_.begin(), order_.end(), 0);
   if (!options_.shuffle) return;
+  if (corpus_.mixture.count() > 0) mix_corpora();
   Random random(mix(options_.seed, static_cast<uint64_t>(position_.epoch)));
   // Streams that begin elsewhere are cut elsewhere: no token stands at the begin of a window in every epoch.
   if (streams_) offset_ = static_cast<int64_t>(random.below(static_cast<uint64_t>(corpus_.target.tokens())));
   for (size_t i = order_.size(); i > 1; --i) std::swap(order_[i - 1], order_[random.below(i)]);  // Fisher-Yates
+}
+
+/// The examples of this epoch, corpus by corpus; they are shuffled among each other after that.
+void Batches::mix_corpora() {
+  const std::vector<int64_t> shares = corpus_.mixture.shares();
+  auto to = order_.begin();
+  for (size_t c = 0; c < shares.size(); ++c) {
+    const int64_t first = corpus_.mixture.borders[c], size = corpus_.mixture.borders[c + 1] - first;
+    int64_t at = position_.epoch * shares[c], left = shares[c];  // of all that was ever drawn from it
+    pass_.resize(static_cast<size_t>(size));
+    while (left > 0) {
+      std::iota(pass_.begin(), pass_.end(), static_cast<int32_t>(first));
+      Random random(mix(mix(options_.seed, 0x6d6978 + c), static_cast<uint64_t>(at / size)));
+      for (size_t i = pass_.size(); i > 1; --i) std::swap(pass_[i - 1], pass_[random.below(i)]);
+      const int64_t from = at % size, count = std::min(left, size - from);
+      to = std::copy_n(pass_.begin() + from, count, to);
+      at += count;
+      left -= count;
+    }
+  }
 }
 
 void Batches::seek(const DataPosition& position) {
@@ -74,6 +98,7 @@ void Batches::next(Batch& b) {
   b.target_in.clear();
   b.target_out.clear();
   b.examples.clear();
+  b.weights.clear();
   b.streams.clear();
   b.link_start.clear();
   b.links.clear();
@@ -103,12 +128,14 @@ void Batches::add_windows(Batch& b) {
 }
 
 /// Each token is to be said after the one before it, the first of a text after the mark of its begin.
-void Batches::add_text(Batch& b, int64_t from, int64_t end) const {
-  const auto& [ids, starts, longest] = corpus_.target;
+void Batches::add_text(Batch& b, int64_t from, int64_t end) {
+  const auto& starts = corpus_.target.start;
   const auto row = static_cast<int64_t>(b.target_in.size()) - from;  // in the batch, of the text's token 0
-  b.target_in.push_back(from > 0 ? ids[static_cast<size_t>(from - 1)] : options_.begin);
-  b.target_in.insert(b.target_in.end(), ids.begin() + from, ids.begin() + end - 1);
-  b.target_out.insert(b.target_out.end(), ids.begin() + from, ids.begin() + end);
+  auto ids = corpus_.tokens(std::max<int64_t>(from - 1, 0), end, buffer_);
+  b.target_in.push_back(from > 0 ? ids[0] : options_.begin);
+  if (from > 0) ids = ids.subspan(1);
+  b.target_in.insert(b.target_in.end(), ids.begin(), ids.end() - 1);
+  b.target_out.insert(b.target_out.end(), ids.begin(), ids.end());
   for (auto s = std::lower_bound(starts.begin(), starts.end(), from); s != starts.end() && *s < end; ++s)
     b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
 }
@@ -125,13 +152,14 @@ void Batches::add_links(Batch& b, int64_t example) const {
 }
 
 void Batches::add_examples(Batch& b) {
+  const bool two = !corpus_.one_sided(), weighted = corpus_.weighted();
   while (position_.example < corpus_.size()) {
-    const int32_t example = order_[static_cast<size_t>(position_.example)];
-    const int64_t source = source_rows(example), target = target_rows(example);
+    const int32_t number = order_[static_cast<size_t>(position_.example)];
+    const Example example = corpus_.example(number, buffer_);
+    const auto [s, t, weight] = example;
+    const int64_t source = two ? std::ssize(s) + options_.end_source : 0, target = std::ssize(t) + 1;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
-    const auto t = corpus_.target[example];
-    if (!corpus_.one_sided()) {
-      const auto s = corpus_.source[example];
+    if (two) {
       b.source.insert(b.source.end(), s.begin(), s.end());
       if (options_.end_source) b.source.push_back(options_.end);
       add(b.source_segments, source);
@@ -141,8 +169,9 @@ void Batches::add_examples(Batch& b) {
     b.target_out.insert(b.target_out.end(), t.begin(), t.end());
     b.target_out.push_back(options_.end);
     add(b.target_segments, target);
-    b.examples.push_back(example);
-    if (!corpus_.alignment.empty()) add_links(b, example);
+    b.examples.push_back(number);
+    if (weighted) b.weights.resize(b.target_out.size(), weight);
+    if (!corpus_.alignment.empty()) add_links(b, number);
     ++position_.example;
   }
 }

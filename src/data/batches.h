@@ -32,6 +32,7 @@ struct Batch {
   std::vector<int32_t> source;                 // tokens + end
   std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said
   Segments source_segments, target_segments;   // no source segments where there is no source
+  std::vector<float> weights;                  // of the loss of each target row; none: 1 each
   std::vector<int32_t> examples;               // which of the corpus, one per segment; none of texts
   /// Of texts: which stream a segment belongs to. It goes on where that stream's segment of the batch before ended,
   /// unless this batch is the `first` of the streams, which begin anew with every epoch.
@@ -48,11 +49,14 @@ struct Batch {
   int64_t target_tokens() const { return target_segments.rows(); }
 };
 
-/// An endless stream of batches. Each epoch has every example once; its last batch is what is left. Not for several
-/// threads at once. The corpus must outlive it.
+/// ErrorKind::recipe when an example alone is over the budget.
+void check_budget(const Corpus& corpus, const BatchOptions& options);
+
+/// An endless stream of batches. Each epoch has every example once, unless corpora are mixed by ratio; its last batch
+/// is what is left. Not for several threads at once. The corpus must outlive it.
 class Batches {
  public:
-  /// ErrorKind::recipe when an example alone is over the budget.
+  /// As check_budget.
   Batches(const Corpus& corpus, const BatchOptions& options);
 
   /// Fills `batch`, whose memory is used again.
@@ -63,21 +67,19 @@ class Batches {
 
  private:
   void shuffle();
+  void mix_corpora();
   void add_examples(Batch& batch);
   void add_windows(Batch& batch);
   void add_links(Batch& batch, int64_t example) const;
-  void add_text(Batch& batch, int64_t from, int64_t end) const;
-  int64_t source_rows(int64_t example) const {
-    return corpus_.one_sided() ? 0 : corpus_.source.length(example) + options_.end_source;
-  }
-  int64_t target_rows(int64_t example) const { return corpus_.target.length(example) + 1; }
-
+  void add_text(Batch& batch, int64_t from, int64_t end);
   const Corpus& corpus_;
   BatchOptions options_;
   DataPosition position_;
   std::vector<int32_t> order_;      // of this epoch
+  std::vector<int32_t> pass_;       // of one of several corpora, while they are mixed
   std::optional<Streams> streams_;  // of texts, instead of an order
   int64_t offset_ = 0;              // the token where this epoch's first stream begins
+  ExampleBuffer buffer_;
 };
 
 }  // namespace attune

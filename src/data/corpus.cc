@@ -20,6 +20,7 @@ struct Round {
   struct Item {
     size_t at, source, target;  // where the text begins, and the bytes of both sides
     PairPlace place;
+    float weight;
     size_t first_link;
   };
   std::string text;
@@ -27,7 +28,7 @@ struct Round {
   std::vector<text::Link> links;
 
   void add(const TextPair& p) {
-    items.push_back({text.size(), p.source.size(), p.target.size(), p.place, links.size()});
+    items.push_back({text.size(), p.source.size(), p.target.size(), p.place, p.weight, links.size()});
     text.append(p.source).append(p.target);
   }
   std::span<const text::Link> links_of(int64_t i) const {
@@ -56,10 +57,10 @@ class Loader {
         options_(options),
         encoders_(encoders),
         on_pair_(on_pair),
-        stream_(options.stream && encoders.sides() == Sides::one),
+        stream_(has_texts(options, encoders.sides())),
         encoded_(kRound) {}
 
-  void load(ThreadPool* pool, Corpus& corpus) {
+  void load(ThreadPool* pool, CorpusSink& to) {
     Round round;
     for (bool more = true; more;) {
       round.clear();
@@ -71,7 +72,7 @@ class Loader {
       }
       const int64_t pairs = std::ssize(round.items), blocks = (pairs + kBlock - 1) / kBlock;
       parallel_for(pool, blocks, [&](int64_t block, int) { encode(round, block); });
-      for (int64_t i = 0; i < pairs; ++i) keep(round, i, corpus);
+      for (int64_t i = 0; i < pairs; ++i) keep(round, i, to);
     }
     if (alignment_) alignment_->finish(reader_.report().pairs);
   }
@@ -91,18 +92,19 @@ class Loader {
     }
   }
 
-  void keep(const Round& round, int64_t i, Corpus& corpus) {
+  void keep(const Round& round, int64_t i, CorpusSink& to) {
     const Round::Item& item = round.items[static_cast<size_t>(i)];
     const Corpus& block = encoded_[static_cast<size_t>(i / kBlock)];
     const bool two = encoders_.sides() == Sides::two;
     std::span<const int32_t> source, target = block.target[i % kBlock];
     if (two) source = block.source[i % kBlock];
     PairReport& report = reader_.report();
+    for (; files_ < item.place.files; ++files_) to.begin_files();
     if (stream_) {
-      if (corpus.target.count() == 0 || item.place.files != text_) corpus.target.add({});
+      if (item.place.files != text_) to.begin_text();
       text_ = item.place.files;
-      corpus.target.extend(target);
-      corpus.target.extend({&text::kEnd, 1});
+      to.extend(target);
+      to.extend({&text::kEnd, 1});
       ++report.kept;
       return;
     }
@@ -125,14 +127,13 @@ class Loader {
       source = source.first(std::min(source.size(), most));
       target = target.first(std::min(target.size(), most));
     }
-    if (two) corpus.source.add(source);
-    corpus.target.add(target);
+    to.add({source, target, item.weight});
     if (alignment_) {
       const int64_t first = block.target.start[static_cast<size_t>(i % kBlock)];
       for (int64_t t = 0; t < std::ssize(target); ++t) {
         auto links = block.alignment[first + t];
         while (!links.empty() && links.back() >= std::ssize(source)) links = links.first(links.size() - 1);  // cropped
-        corpus.alignment.add(links);
+        to.align(links);
       }
     }
     ++report.kept;
@@ -145,7 +146,8 @@ class Loader {
   const Encoders& encoders_;
   const OnPair& on_pair_;
   bool stream_;
-  int32_t text_ = 0;             // which file the last text is
+  int32_t files_ = -1;           // which one the last pair was of
+  int32_t text_ = -1;            // which file the last text is
   std::vector<Corpus> encoded_;  // a small one per block
 };
 
@@ -164,28 +166,15 @@ void Sentences::extend(std::span<const int32_t> more) {
   longest = static_cast<int32_t>(std::clamp<int64_t>(length, longest, INT32_MAX));
 }
 
-Sentences Sentences::split_off(int64_t at) {
-  Sentences head, tail;
-  int64_t done = 0;
-  const auto all = std::span(std::as_const(ids));
-  const auto move_to = [&](Sentences& to, int64_t end) {
-    if (end > done) to.add(all.subspan(static_cast<size_t>(done), static_cast<size_t>(end - done)));
-    done = std::max(done, end);
-  };
-  for (size_t i = 1; i < start.size(); ++i) {
-    move_to(head, std::min(start[i], at));
-    if (start[i] > at) move_to(tail, start[i]);
-  }
-  *this = std::move(head);
-  return tail;
-}
-
-void Sentences::erase(const std::vector<bool>& marked) {
-  size_t kept = 0;
+void Sentences::erase(const std::vector<int64_t>& numbers) {
+  size_t kept = 0, next = 0;
   int64_t to = 0;
   longest = 0;
   for (int64_t i = 0, n = count(); i < n; ++i) {
-    if (marked[static_cast<size_t>(i)]) continue;
+    if (next < numbers.size() && numbers[next] == i) {
+      ++next;
+      continue;
+    }
     const int64_t from = start[static_cast<size_t>(i)];
     const int32_t tokens = length(i);
     std::copy_n(ids.begin() + from, tokens, ids.begin() + to);
@@ -196,24 +185,120 @@ void Sentences::erase(const std::vector<bool>& marked) {
   start.resize(kept + 1);
 }
 
+void CorpusSizes::add(int64_t source, int64_t target) {
+  ++examples;
+  source_tokens += source;
+  target_tokens += target;
+  longest_source = std::max(longest_source, static_cast<int32_t>(source));
+  longest_target = std::max(longest_target, static_cast<int32_t>(target));
+}
+
+CorpusSizes Corpus::sizes() const {
+  if (stored && window == 0) return stored_sizes;
+  return {target.count(), source.tokens(), target.tokens(), source.longest, target.longest};
+}
+
+int64_t Corpus::longest() const {
+  const CorpusSizes s = sizes();
+  return window > 0 ? window : std::max(s.longest_source, s.longest_target) + 1;
+}
+
+Example Corpus::example(int64_t i, ExampleBuffer& buffer) const {
+  if (stored) return stored->read(i, buffer);
+  return {one_sided() ? std::span<const int32_t>() : source[i], target[i],
+          weights.empty() ? 1 : weights[static_cast<size_t>(i)]};
+}
+
+void Corpus::add(const Example& example, Sides sides) {
+  if (example.weight != 1 && weights.empty()) weights.resize(static_cast<size_t>(target.count()), 1);
+  if (sides == Sides::two) source.add(example.source);
+  target.add(example.target);
+  if (example.weight != 1 || !weights.empty()) weights.push_back(example.weight);
+}
+
+void Corpus::erase(const std::vector<int64_t>& numbers) {
+  if (!alignment.empty()) {
+    std::vector<bool> tokens(static_cast<size_t>(target.tokens()));
+    for (const int64_t n : numbers)
+      std::fill_n(tokens.begin() + target.start[static_cast<size_t>(n)], target.length(n), true);
+    alignment.erase(tokens);
+  }
+  if (!one_sided()) source.erase(numbers);
+  target.erase(numbers);
+  if (weights.empty()) return;
+  size_t kept = 0, next = 0;
+  for (size_t i = 0; i < weights.size(); ++i) {
+    if (next < numbers.size() && numbers[next] == static_cast<int64_t>(i))
+      ++next;
+    else
+      weights[kept++] = weights[i];
+  }
+  weights.resize(kept);
+}
+
+std::span<const int32_t> Corpus::tokens(int64_t from, int64_t end, ExampleBuffer& buffer) const {
+  if (stored) return stored->tokens(from, end, buffer);
+  return std::span(target.ids).subspan(static_cast<size_t>(from), static_cast<size_t>(end - from));
+}
+
+void encode_pairs(const PairSource& from, const DataSettings& options, const Encoders& encoders, ThreadPool* pool,
+                  const OnPair& on_pair, CorpusSink& to) {
+  Loader(from.reader, from.alignment, options, encoders, on_pair).load(pool, to);
+}
+
+void refuse_empty(const PairReport& report, const std::vector<std::string>& files, const std::string& key,
+                  Overlong overlong) {
+  if (report.kept > 0) return;
+  const auto why = report.sentences(overlong);
+  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key,
+       report.sides == Sides::two ? "pair of lines" : "line", thousands(report.pairs), join(files, ", "),
+       why.empty() ? "the files are empty" : why.front());
+}
+
+void refuse_other_letters(const PairReport& report, const std::string& key) {
+  if (report.broken.count < 10 || 10 * report.broken.count < report.pairs) return;
+  fail(ErrorKind::data,
+       "{}: {} of {} lines are not UTF-8, the first at {}\n  fix: set data.encoding = \"windows-1252\", or "
+       "however the files are written",
+       key, thousands(report.broken.count), thousands(report.pairs), report.broken.places.front());
+}
+
+std::vector<int64_t> Mixture::shares() const {
+  std::vector<int64_t> out;
+  const auto all = static_cast<double>(borders.back());
+  double total = 0, before = 0;
+  for (const double r : ratio) total += r;
+  int64_t done = 0;
+  for (const double r : ratio) {
+    before += r;
+    const int64_t end = out.size() + 1 == ratio.size() ? borders.back() : static_cast<int64_t>(all * before / total);
+    out.push_back(end - done);
+    done = end;
+  }
+  return out;
+}
+
+std::optional<AlignmentReader> alignment_of(const std::vector<std::string>& files, const std::string& key,
+                                            const DataSettings& options, Sides sides) {
+  if (options.alignment.empty() || key != "data.train") return std::nullopt;
+  return std::optional<AlignmentReader>(std::in_place, options.alignment,
+                                        pair_files(files, options.format, key, sides).size(), options.truncate);
+}
+
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
-  const bool two = encoders.sides() == Sides::two;
   PairReader reader(files, options, key, encoders.sides());
-  std::optional<AlignmentReader> alignment;
-  if (!options.alignment.empty() && key == "data.train")
-    alignment.emplace(options.alignment, pair_files(files, options.format, key, encoders.sides()).size(),
-                      options.truncate);
-  LoadedCorpus out;
-  Loader(reader, alignment ? &*alignment : nullptr, options, encoders, on_pair).load(pool, out.corpus);
-  out.report = reader.report();
-  out.content_hash = reader.content_hash();
-  if (alignment) out.content_hash += "-" + alignment->content_hash();
-  if (options.stream && !two) out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
-  if (out.corpus.target.count() > 0) return out;
-  const auto why = out.report.sentences(options.overlong);
-  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key, two ? "pair of lines" : "line",
-       thousands(out.report.pairs), join(files, ", "), why.empty() ? "the files are empty" : why.front());
+  CorpusInMemory to(encoders.sides());
+  auto alignment = alignment_of(files, key, options, encoders.sides());
+  encode_pairs({reader, alignment ? &*alignment : nullptr}, options, encoders, pool, on_pair, to);
+  refuse_other_letters(reader.report(), key);
+  refuse_empty(reader.report(), files, key, options.overlong);
+  to.corpus.weights.clear();
+  LoadedCorpus out{std::move(to.corpus), reader.report(), reader.content_hash()};
+  if (alignment) out.content_hash += "+" + alignment->content_hash();
+  if (has_texts(options, encoders.sides()))
+    out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
+  return out;
 }
 
 }  // namespace attune

@@ -18,7 +18,7 @@ std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string
   if (files.empty())
     fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [{}]", key, key,
          sides == Sides::one ? "\"train.txt\"" : "\"train.en\", \"train.de\"");
-  if (format == DataFormat::tsv || sides == Sides::one) {
+  if (format != DataFormat::lines || sides == Sides::one) {
     for (const std::string& f : files) pairs.push_back({f, f});
     return pairs;
   }
@@ -31,7 +31,7 @@ std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string
   return pairs;
 }
 
-void check_files(const std::string& key, const std::vector<std::string>& files) {
+void check_files(const std::string& key, const std::vector<std::string>& files, const std::string& encoding) {
   for (const std::string& f : files) {
     std::error_code ignored;
     const auto status = std::filesystem::status(f, ignored);
@@ -39,7 +39,7 @@ void check_files(const std::string& key, const std::vector<std::string>& files) 
       fail(ErrorKind::data,
            "{}: {} gives its text once, and a run reads it more than once\n  fix: put the text into a file", key, f);
     try {
-      TextFile opened(f);
+      TextFile opened(f, encoding == "utf-16");
     } catch (const Error& e) { fail(ErrorKind::data, "{}: {}", key, e.what()); }
   }
 }

@@ -12,14 +12,14 @@ namespace attune {
 enum class Sides { one, two };
 Sides sides_of(Task task);
 
-/// Source and target of each pair of files; the same name twice for a tsv and where there is one side.
+/// Source and target of each pair of files; the same name twice for a file of columns and where there is one side.
 /// ErrorKind::recipe when a side is missing; `key` is what the recipe calls the list ("data.train").
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key, Sides sides = Sides::two);
 
-/// Throws ErrorKind::data, naming key and file, unless a run can read all these files, and again after a stop: a pipe or
-/// a device gives its text only once.
-void check_files(const std::string& key, const std::vector<std::string>& files);
+/// Throws ErrorKind::data, naming key and file, unless a run can read all these files, and again after a stop: a pipe
+/// or a device gives its text only once.
+void check_files(const std::string& key, const std::vector<std::string>& files, const std::string& encoding);
 
 /// "de" of "corpus/train.de.gz"; "" when the ending does not look like the name of a language.
 std::string language_of(const std::string& file);

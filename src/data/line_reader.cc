@@ -20,7 +20,8 @@ LineReader::LineReader(std::vector<std::string> files) : files_(std::move(files)
 }
 
 void LineReader::open_next() {
-  current_ = std::make_unique<TextFile>(files_[opened_++]);
+  current_ = std::make_unique<TextFile>(files_[opened_++], encoding_ == Encoding::utf_16);
+  if (encoding_ != Encoding::utf_8) decoder_ = std::make_unique<TextDecoder>(encoding_);
   name_ = current_->name();
   line_ = 0;
   at_ = size_ = 0;
@@ -37,12 +38,29 @@ bool LineReader::grow() {
   if (size_ > kLongest)
     fail(ErrorKind::data, "{}:{}: a line of more than 64 MB\n  fix: check that this is a text file", name_, line_ + 1);
   if (buffer_.size() - size_ < kChunk / 2) buffer_.resize(2 * buffer_.size());
-  const size_t n = current_->read(buffer_.data() + size_, buffer_.size() - size_);
+  const size_t n = decoder_ ? read_decoded() : current_->read(buffer_.data() + size_, buffer_.size() - size_);
   if (n == 0 && !current_->trouble().empty())
     fail(ErrorKind::data, "{}:{}: {}\n  fix: fetch the file again, or compress it again", name_, line_ + 1,
          current_->trouble());
   size_ += n;
   return n > 0;
+}
+
+/// Into the buffer, which has room for what a piece becomes.
+size_t LineReader::read_decoded() {
+  decoded_.clear();
+  raw_.resize(kChunk / 8);  // a letter has up to three bytes in UTF-8, and one where it comes from
+  for (size_t n = 1; n > 0 && decoded_.empty();) {
+    n = current_->read(raw_.data(), raw_.size());
+    n > 0 ? decoder_->add({raw_.data(), n}, decoded_) : decoder_->finish(decoded_);
+    if (decoder_->trouble().empty()) continue;
+    const auto lines = std::count(buffer_.begin() + static_cast<std::ptrdiff_t>(at_),
+                                  buffer_.begin() + static_cast<std::ptrdiff_t>(size_), '\n') +
+                       std::count(decoded_.begin(), decoded_.end(), '\n');
+    fail(ErrorKind::data, "{}:{}: {}", name_, line_ + 1 + lines, decoder_->trouble());
+  }
+  std::memcpy(buffer_.data() + size_, decoded_.data(), decoded_.size());
+  return decoded_.size();
 }
 
 bool LineReader::next(std::string_view& line) {

@@ -1,5 +1,6 @@
 // Lines of text files, plain or .gz, one file after another. "\n" and "\r\n" end a line, the end of a file does too;
-// a byte-order mark is dropped. Bytes are handed on as they are: what is no UTF-8 is the tokenizer's business.
+// a byte-order mark is dropped. Other encodings are turned into UTF-8; otherwise bytes are handed on as they are: what
+// is no UTF-8 is the tokenizer's business.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -7,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "data/encoding.h"
 #include "data/text_file.h"
 
 namespace attune {
@@ -15,7 +17,10 @@ class LineReader {
  public:
   /// "-" is the standard input; it may stand there once.
   explicit LineReader(std::vector<std::string> files);
-  explicit LineReader(const std::string& file) : LineReader(std::vector<std::string>{file}) {}
+  explicit LineReader(const std::string& file, Encoding encoding = Encoding::utf_8)
+      : LineReader(std::vector<std::string>{file}) {
+    encoding_ = encoding;
+  }
 
   /// The next line without its end, valid until the next call; false after the last one. ErrorKind::io for a file that
   /// can't be opened, ErrorKind::data with file and line for one that is broken or a line over 64 MB.
@@ -31,10 +36,14 @@ class LineReader {
  private:
   bool grow();  // more text into the buffer; false at the end of the file
   void open_next();
+  size_t read_decoded();
 
   std::vector<std::string> files_;
   size_t opened_ = 0;
   std::unique_ptr<TextFile> current_;
+  Encoding encoding_ = Encoding::utf_8;
+  std::unique_ptr<TextDecoder> decoder_;  // none for UTF-8
+  std::string raw_, decoded_;
   std::string name_;
   int64_t line_ = 0;
   std::string buffer_;

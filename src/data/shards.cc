@@ -58,7 +58,7 @@ void cut(const Batch& b, int64_t shards, std::vector<Shard>& out) {
     s.first_sentence = first;
     s.source_first_row = b.has_source() ? b.source_segments.begin(first) : 0;
     s.target_first_row = b.target_segments.begin(first);
-    const auto part = [](const std::vector<int32_t>& ids, int64_t from, int64_t rows) {
+    const auto part = [](const auto& ids, int64_t from, int64_t rows) {
       return std::span(ids).subspan(static_cast<size_t>(from), static_cast<size_t>(rows));
     };
     s.source = part(b.source, s.source_first_row, s.source_segments.rows());
@@ -69,6 +69,8 @@ void cut(const Batch& b, int64_t shards, std::vector<Shard>& out) {
     s.links = b.links;
     s.link_start = b.link_start.empty() ? std::span<const int32_t>()
                                         : part(b.link_start, s.target_first_row, s.target_segments.rows() + 1);
+    s.weights = {};
+    if (!b.weights.empty()) s.weights = part(b.weights, s.target_first_row, s.target_segments.rows());
     first = end;
   }
 }

@@ -18,6 +18,7 @@ struct Shard {
   std::span<const int32_t> streams = {};                 // of texts: the batch's, of these segments
   bool first = true;                                     // the streams begin with this batch
   std::span<const int32_t> link_start = {}, links = {};  // the batch's, link_start of these rows
+  std::span<const float> weights = {};                   // of the target rows; none: 1 each
 };
 
 /// The least tokens, both sides together, that are worth a shard of their own.

@@ -53,7 +53,7 @@ struct TextFile::Inflater {
   ~Inflater() { inflateEnd(&stream); }
 };
 
-TextFile::TextFile(const std::string& path) : name_(path == "-" ? "stdin" : path), input_(kInput) {
+TextFile::TextFile(const std::string& path, bool utf_16) : name_(path == "-" ? "stdin" : path), input_(kInput) {
   own_ = path != "-";
   file_ = own_ ? open(path.c_str(), O_RDONLY | O_CLOEXEC) : STDIN_FILENO;
   if (file_ < 0) fail_open(path, errno);
@@ -62,7 +62,7 @@ TextFile::TextFile(const std::string& path) : name_(path == "-" ? "stdin" : path
     if (fstat(file_, &info) == 0 && S_ISDIR(info.st_mode)) fail_open(name_, EISDIR);
     // A pipe may give its first bytes one by one, and wait after a short line for an answer.
     while (size_ < 4 && !std::memchr(input_.data(), '\n', size_) && fill()) {}
-    refuse_other_formats();
+    refuse_other_formats(utf_16);
     if (std::string_view(input_.data(), size_).starts_with("\x1f\x8b"sv)) gzip_ = std::make_unique<Inflater>();
   } catch (...) {
     if (own_) close(file_);
@@ -84,7 +84,7 @@ bool TextFile::fill() {
   return n > 0;
 }
 
-void TextFile::refuse_other_formats() {
+void TextFile::refuse_other_formats(bool utf_16) {
   const std::string_view head(input_.data(), size_);
   for (const auto& [magic, program] : {std::pair{"\xfd\x37zX"sv, "xz"}, {"\x28\xb5\x2f\xfd"sv, "zstd"}})
     if (head.starts_with(magic))
@@ -92,8 +92,12 @@ void TextFile::refuse_other_formats() {
            program);
   if (head.starts_with("PK\x03\x04"sv))
     fail(ErrorKind::data, "{} is a zip archive; only gzip is read\n  fix: unpack it", name_);
-  if (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv))
-    fail(ErrorKind::data, "{} is in UTF-16, not in UTF-8\n  fix: convert it by iconv -f utf-16 -t utf-8", name_);
+  if (!utf_16 && (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)))
+    fail(ErrorKind::data,
+         "{} is in UTF-16, not in UTF-8\n  fix: convert it by iconv -f utf-16 -t utf-8; in a recipe, set data.encoding "
+         "= "
+         "\"utf-16\"",
+         name_);
 }
 
 size_t TextFile::read(char* out, size_t bytes) {

@@ -11,8 +11,8 @@ namespace attune {
 class TextFile {
  public:
   /// "-" is the standard input. ErrorKind::io when the file can't be opened, with the closest name there is;
-  /// ErrorKind::data when it is compressed by something else or in UTF-16.
-  explicit TextFile(const std::string& path);
+  /// ErrorKind::data when it is compressed by something else or in UTF-16, unless that is wanted.
+  explicit TextFile(const std::string& path, bool utf_16 = false);
   ~TextFile();
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
@@ -27,7 +27,7 @@ class TextFile {
  private:
   struct Inflater;
   bool fill();  // more input; false at its end
-  void refuse_other_formats();
+  void refuse_other_formats(bool utf_16);
   size_t read_plain(char* out, size_t bytes);
   size_t read_gzip(char* out, size_t bytes);
 

@@ -1,7 +1,10 @@
 #include "data/tokenizers.h"
 
+#include <algorithm>
+#include <atomic>
 #include <filesystem>
 
+#include "base/random.h"
 #include "data/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
@@ -11,6 +14,8 @@ namespace attune {
 namespace {
 
 constexpr const char *kSource = "source", *kTarget = "target";
+
+std::atomic<int64_t> g_in_memory{0};
 
 /// The lines of the training files: all of one side, then, where both are wanted, all of the other.
 class SideLines {
@@ -66,6 +71,17 @@ Encoders Tokenizers::encoders(Sides sides) const {
   };
   return {sides == Sides::two ? encode(source) : Encode(), encode(target), words(source), words(target)};
 }
+
+CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t) {
+  CorpusPlace place;
+  place.folder = folder;
+  place.vocabulary = std::max(t.source->size(), t.target->size());
+  place.tokenizer = mix(t.source->hash(), t.target->hash());
+  if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
+  return place;
+}
+
+void limit_corpus_in_memory(int64_t tokens) { g_in_memory = tokens; }
 
 Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides has) {
   text::TokenizerOptions own = options;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/training_data.h"
 #include "recipe/settings.h"
 #include "text/tokenizer.h"
 
@@ -21,6 +21,12 @@ struct Tokenizers {
   /// Text to ids, for reading a corpus. What it returns outlives the Tokenizers.
   Encoders encoders(Sides sides = Sides::two) const;
 };
+
+/// Where a run in `folder` keeps training data that is too large for memory.
+CorpusPlace corpus_place(const std::string& folder, const Tokenizers& tokenizers);
+
+/// For tests: how many tokens may stay in memory at such places from now on; 0: as many as usual.
+void limit_corpus_in_memory(int64_t tokens);
 
 /// Learns them from the training files. Of one side, the source's is the target's.
 Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides sides = Sides::two);

@@ -35,13 +35,14 @@ void cross_entropy_row(const CrossEntropy& c, int64_t row) {
   });
   const float exp_sum = sum(total), log_sum = row_max + log2_of(exp_sum) * ln_2;
   const float mean_logit = sum(all) / static_cast<float>(n);
-  c.losses[row] = log_sum - (1 - c.smoothing) * target_logit - c.smoothing * mean_logit;
+  const float weight = c.weights ? c.weights[row] : 1, scale = weight * c.scale;
+  c.losses[row] = weight * (log_sum - (1 - c.smoothing) * target_logit - c.smoothing * mean_logit);
   if (c.log_probs) c.log_probs[row] = target_logit - log_sum;
   if (!c.gradient) return;
-  const auto share = splat(c.scale / exp_sum), even = splat(-c.scale * c.smoothing / static_cast<float>(n));
+  const auto share = splat(scale / exp_sum), even = splat(-scale * c.smoothing / static_cast<float>(n));
   for_packs(
       n, [&](int64_t j, int64_t count) HWY_ATTR { store_at(fma(load_at(z + j, count), share, even), z + j, count); });
-  z[t] -= c.scale * (1 - c.smoothing);
+  z[t] -= scale * (1 - c.smoothing);
 }
 
 void cross_entropy(const CrossEntropy& c, ThreadPool* pool) {

@@ -14,6 +14,7 @@ struct CrossEntropy {
   float* logits = nullptr;  // [rows, classes], rows `stride` apart
   int64_t rows = 0, classes = 0, stride = 0;
   const int32_t* targets = nullptr;  // [rows]
+  const float* weights = nullptr;    // [rows] or none: what loss and gradient of a row are multiplied by
   float smoothing = 0, scale = 1;
   bool gradient = false;
   float* losses = nullptr;     // [rows]

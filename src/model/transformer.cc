@@ -1,6 +1,7 @@
 #include "model/transformer.h"
 
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "autograd/elementwise.h"
@@ -202,6 +203,7 @@ Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& o
   const Var encoded = source_ ? encode(pass, examples.source) : Var();
   OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
   o.targets = examples.target_out;
+  o.weights = examples.weights;
   o.smoothing = options.smoothing;
   o.scale = options.scale;
   o.log_probs = options.log_probs;
@@ -209,7 +211,10 @@ Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& o
   pass.loss_terms = nullptr;
   if (!terms) return loss;
   // The terms belong to the whole batch: a shard adds the share of them that its tokens are.
-  const double share = static_cast<double>(options.scale) * static_cast<double>(examples.target_out.size());
+  auto rows = static_cast<double>(examples.target_out.size());
+  if (examples.weights)
+    rows = std::accumulate(examples.weights.as<float>(), examples.weights.as<float>() + examples.weights.size(), 0.0);
+  const double share = static_cast<double>(options.scale) * rows;
   return add(pass.ctx, loss, scale(pass.ctx, terms, share));
 }
 

@@ -29,14 +29,15 @@ struct Vocabularies {
 
 /// Source and target of a batch or of a shard of it.
 struct Examples {
-  Tokens source;      // tokens + end
-  Tokens target_in;   // begin + tokens
-  Tensor target_out;  // tokens + end: what is to be said, [m]
+  Tokens source;        // tokens + end
+  Tokens target_in;     // begin + tokens
+  Tensor target_out;    // tokens + end: what is to be said, [m]
+  Tensor weights = {};  // f32 [m] or missing: of the loss of each row
 };
 
 struct LossOptions {
   float smoothing = 0;    // section 5.4
-  float scale = 1;        // one over the target tokens of the whole batch
+  float scale = 1;        // one over the target tokens of the whole batch, or over their weights
   Tensor log_probs = {};  // f32 [m] or missing: receives log p of each target token
 };
 

@@ -72,12 +72,14 @@ Choice choice_of(const toml::node& node, const std::string& key) {
 }
 
 std::optional<FieldValue> list_of(const toml::array& array, const std::string& key) {
-  bool whole = true, number = true, text = true, choice = true;
+  bool whole = true, number = true, text = true, choice = true, groups = true;
   for (const toml::node& n : array) {
     whole = whole && n.is_integer();
     number = number && n.is_number();
     text = text && n.is_string();
     choice = choice && (n.is_string() || n.is_table());
+    const toml::array* group = n.as_array();
+    groups = groups && group && std::all_of(group->begin(), group->end(), [](const auto& m) { return m.is_string(); });
   }
   if (text) {  // an empty list too: any field takes that
     std::vector<std::string> list;
@@ -92,6 +94,14 @@ std::optional<FieldValue> list_of(const toml::array& array, const std::string& k
   if (number) {
     std::vector<double> list;
     for (const toml::node& n : array) list.push_back(*n.value<double>());
+    return list;
+  }
+  if (groups) {
+    TextGroups list;
+    for (const toml::node& n : array) {
+      auto& group = list.emplace_back();
+      for (const toml::node& m : *n.as_array()) group.push_back(m.as_string()->get());
+    }
     return list;
   }
   if (choice) {

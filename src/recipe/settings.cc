@@ -54,19 +54,55 @@ void check_language(const Recipe& r) {
   demand(r.task == Task::language || !r.data.stream,
          "data.stream = true: only language models read on from line to line\n  fix: leave data.stream out");
   if (r.task != Task::language) return;
-  demand(r.data.format == DataFormat::lines,
-         "a language model learns from plain text\n  fix: set data.format = \"lines\"");
   demand(r.train.metric == "perplexity" || r.train.metric == "loss",
          "train.metric = \"{}\" compares texts, and a language model has loss and perplexity\n"
          "  fix: set train.metric = \"perplexity\"",
          r.train.metric);
 }
 
+void check_columns(const DataSettings& d) {
+  demand(
+      d.columns.texts.empty() || d.format != DataFormat::lines,
+      "data.columns names columns, and data.format = \"lines\" has none\n  fix: set data.format to \"tsv\", \"csv\" or "
+      "\"conll\"");
+  demand(!d.header || d.format == DataFormat::tsv || d.format == DataFormat::csv,
+         "data.header = true, and only tsv and csv files have a line of names\n  fix: leave data.header out");
+}
+
+/// How many corpora data.train has: groups, pairs of files, or files.
+int64_t corpora_of(const Recipe& r) {
+  const bool pairs = r.task == Task::translate && r.data.format == DataFormat::lines;
+  return r.data.train.groups.empty() ? std::ssize(r.data.train) / (pairs ? 2 : 1) : std::ssize(r.data.train.groups);
+}
+
+void check_mixture(const Recipe& r) {
+  const DataSettings& d = r.data;
+  const int64_t corpora = corpora_of(r);
+  if (r.task == Task::translate && d.format == DataFormat::lines)
+    for (const int64_t files : d.train.groups)
+      demand(files > 0 && files % 2 == 0,
+             "data.train has a corpus of {} file{}, translate needs a source and a target\n  fix: data.train = "
+             "[[\"a.en\", "
+             "\"a.de\"], [\"b.en\", \"b.de\"]]",
+             files, files == 1 ? "" : "s");
+  demand(d.ratio.empty() || std::ssize(d.ratio) == corpora,
+         "data.ratio has {} number{} for the {} {} of data.train\n  fix: give one for each", d.ratio.size(),
+         d.ratio.size() == 1 ? "" : "s", corpora, corpora == 1 ? "corpus" : "corpora");
+  demand(d.ratio.empty() || !d.stream,
+         "data.ratio mixes lines, and data.stream = true reads whole texts\n  fix: leave one of them out");
+  demand(d.weights.texts.empty() || !d.stream,
+         "data.weights weighs lines, and data.stream = true reads whole texts\n  fix: leave one of them out");
+}
+
 void check_data(const Recipe& r) {
   demand(!r.data.train.empty(), "data.train names no files to learn from\n  fix: data.train = [{}]",
          r.task == Task::translate ? "\"train.en\", \"train.de\"" : "\"train.txt\"");
+  check_columns(r.data);
+  check_mixture(r);
   if (r.task != Task::translate || r.data.format != DataFormat::lines) return;
-  for (const auto& [key, files] : {std::pair{"train", &r.data.train}, {"valid", &r.data.valid}, {"test", &r.data.test}})
+  const std::pair<const char*, const std::vector<std::string>*> all[] = {
+      {"train", &r.data.train}, {"valid", &r.data.valid}, {"test", &r.data.test}};
+  for (const auto& [key, files] : all)
     demand(files->size() % 2 == 0,
            "data.{} has {} files, translate needs a source and a target for each\n  fix: name source, target, source, "
            "target ...; or set data.format = \"tsv\" for files of two columns",
@@ -192,7 +228,9 @@ void make_absolute(Recipe& recipe, const std::filesystem::path& folder) {
   const auto absolute = [&](const std::string& path) {
     return std::filesystem::absolute(folder / path).lexically_normal().string();
   };
-  for (auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test, &recipe.data.alignment})
+  DataSettings& data = recipe.data;
+  for (std::vector<std::string>* files : {static_cast<std::vector<std::string>*>(&data.train), &data.valid, &data.test,
+                                          &data.weights.texts, &data.alignment})
     for (std::string& f : *files)
       if (f != "-") f = absolute(f);
   if (std::string& start = recipe.train.start; !start.empty()) {

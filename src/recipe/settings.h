@@ -23,9 +23,12 @@ enum class AverageOf { last, best };
 enum class GuideKind { diagonal, alignment };
 
 struct DataSettings {
-  std::vector<std::string> train, valid, test;
+  GroupedTexts train;
+  std::vector<std::string> valid, test;
+  std::vector<double> ratio;
+  TextList weights;
   DataFormat format = DataFormat::lines;
-  std::vector<std::string> columns;
+  TextList columns;
   bool header = false;
   std::string encoding = "utf-8";
   bool lowercase = false;
@@ -41,10 +44,14 @@ struct DataSettings {
       "training files, relative to the recipe, .gz as they are; translate: source, target; language: texts");
     v("valid", valid, "validation files; none: 2 % of the lines, at most 1,000, are held out");
     v("test", test, "test files");
+    v("ratio", ratio, "how often each corpus of train is drawn from: [3, 1]; none: each line once an epoch", above(0));
+    v("weights", weights,
+      "files of numbers, one for each corpus of train: what the loss of each line is multiplied by");
     v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
-    v("columns", columns, "what the columns of tsv, csv and conll files are");
+    v("columns", columns, "which columns of tsv, csv and conll files to read: names or numbers from 1");
     v("header", header, "the first line of a tsv or csv file names its columns");
-    v("encoding", encoding, "how letters are written", one_of({"utf-8"}));
+    v("encoding", encoding, "how letters are written",
+      one_of({"utf-8", "iso-8859-1", "latin-1", "windows-1252", "utf-16"}));
     v("lowercase", lowercase, "turn all letters into small ones");
     v("languages", languages, "names of the sides; none: from the file endings");
     v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));

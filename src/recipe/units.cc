@@ -94,4 +94,20 @@ bool TokenBudget::from_field(const FieldValue& value, TokenBudget& out) {
   return true;
 }
 
+bool TextList::from_field(const FieldValue& value, TextList& out) {
+  out.texts.clear();
+  if (const auto* one = std::get_if<std::string>(&value)) {
+    if (!one->empty()) out.texts = {*one};
+  } else if (const auto* number = std::get_if<int64_t>(&value)) {
+    out.texts = {std::to_string(*number)};
+  } else if (const auto* texts = std::get_if<std::vector<std::string>>(&value)) {
+    out.texts = *texts;
+  } else if (const auto* numbers = std::get_if<std::vector<int64_t>>(&value)) {
+    for (const int64_t n : *numbers) out.texts.push_back(std::to_string(n));
+  } else {
+    return false;
+  }
+  return true;
+}
+
 }  // namespace attune

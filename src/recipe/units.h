@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/fields.h"
 
@@ -47,6 +48,17 @@ struct TokenBudget {
   static constexpr const char* kFieldType = "whole number of at least 1, or \"auto\"";
   FieldValue to_field() const { return automatic() ? FieldValue(std::string("auto")) : FieldValue(tokens); }
   static bool from_field(const FieldValue& value, TokenBudget& out);
+};
+
+/// A list of short texts, one of which may stand alone, and numbers for texts: ["form", "upos"], [2, 3], "weights.txt".
+struct TextList {
+  std::vector<std::string> texts;
+
+  bool operator==(const TextList&) const = default;
+
+  static constexpr const char* kFieldType = "text, or list of texts or whole numbers";
+  FieldValue to_field() const { return texts; }
+  static bool from_field(const FieldValue& value, TextList& out);
 };
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 #include "text/trainer.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -72,6 +73,35 @@ class LineSample {
   RankedCounts lines_;
   size_t bytes_ = 0;
   int64_t seen_ = 0, every_ = 1;
+};
+
+/// Counts of words in bounded memory: where there are too many different ones, the rarest are forgotten.
+class WordCounts {
+ public:
+  void add(std::string&& word) {
+    ++counts_[std::move(word)];
+    ++total_;
+    while (different() > kMost) {
+      ++rare_;
+      std::erase_if(counts_, [&](const auto& c) { return c.second <= rare_; });
+    }
+  }
+  bool empty() const { return counts_.empty(); }
+  int64_t total() const { return total_; }
+  int64_t different() const { return static_cast<int64_t>(counts_.size()); }
+  RankedCounts take() { return ranked(std::exchange(counts_, {})); }
+  std::string note() const {
+    return rare_ == 0 ? ""
+                      : fmt::format(
+                            "more than {} different words: those that had occurred up to {} time{} were "
+                            "forgotten on the way",
+                            thousands(kMost), rare_, rare_ == 1 ? "" : "s");
+  }
+
+ private:
+  static constexpr int64_t kMost = 1'500'000;  // about 150 MB
+  Counts counts_;
+  int64_t total_ = 0, rare_ = 0;
 };
 
 /// With the pieces that are learned.
@@ -151,27 +181,27 @@ TrainedTokenizer train_tokenizer(LineSource next_line, TokenizerOptions options)
     fail(ErrorKind::usage, "kind {} has no byte fallback\n  fix: leave it out, or choose bpe, unigram or char",
          tokenizer_kinds()[static_cast<size_t>(options.kind)]);
   options.byte_fallback &= options.kind != TokenizerKind::byte;  // bytes need none
-  Counts counts;
+  WordCounts counts;
   LineSample sample;
-  int64_t lines = 0, total = 0;
+  int64_t lines = 0;
   for (std::string line; next_line(line); ++lines) {
     const std::string text = normalize(line, options.lowercase);
     if (options.kind == TokenizerKind::unigram) sample.add(text);
     for (size_t begin = 0; begin < text.size();) {
       const size_t end = std::min(text.find(' ', begin), text.size());
-      ++counts[text.substr(begin, end - begin)];
-      ++total;
+      counts.add(text.substr(begin, end - begin));
       begin = end + 1;
     }
   }
   if (counts.empty())
     fail(ErrorKind::data, "a tokenizer can't be made of nothing: {} lines, no word in them\n  fix: check the files",
          thousands(lines));
-  const auto distinct = static_cast<int64_t>(counts.size());
-  const RankedCounts words = ranked(counts);
-  counts = {};
-  TrainedTokenizer result{Tokenizer(Vocabulary(contents_of(words, sample, options))), lines, total, distinct, ""};
+  const int64_t distinct = counts.different();
+  const RankedCounts words = counts.take();
+  TrainedTokenizer result{Tokenizer(Vocabulary(contents_of(words, sample, options))), lines, counts.total(), distinct,
+                          ""};
   result.note = options.kind == TokenizerKind::word ? note_on_words(words) : sample.note();
+  if (result.note.empty()) result.note = counts.note();
   if (result.note.empty() && options.kind != TokenizerKind::byte && result.tokenizer.size() < options.size)
     result.note = fmt::format("the text gives no more than {} pieces; {} were asked for",
                               thousands(result.tokenizer.size()), thousands(options.size));

@@ -40,6 +40,9 @@ void append_utf8(std::string& out, char32_t code) {
 }
 
 bool is_utf8(std::string_view text) {
+  unsigned char all = 0;  // most text is ASCII alone: many bytes at a time
+  for (const char c : text) all |= static_cast<unsigned char>(c);
+  if (all < 0x80) return true;
   for (Character c : Characters(text))
     if (c.broken) return false;
   return true;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "base/denormals.h"
 #include "base/error.h"
@@ -67,6 +68,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
   leaves_.clear();
   size_t pieces = 0;
   int64_t guided_rows = 0;
+  double weight = 0;
   for (size_t b = 0; b < batches.size(); ++b) {
     const Batch& batch = *batches[b];
     begin_batch(streams_, batch);
@@ -79,6 +81,8 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     result.source_tokens += batch.source_tokens();
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
+    weight += batch.weights.empty() ? static_cast<double>(batch.target_tokens())
+                                    : std::accumulate(batch.weights.begin(), batch.weights.end(), 0.0);
     result.flops += training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments,
                                    !batch.streams.empty());
   }
@@ -86,7 +90,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
   const auto step = static_cast<uint64_t>(updates_) * batches.size();
   for (size_t b = 0; b < batches.size() && inputs_.on(); ++b) inputs_.begin(b, *batches[b], step + b, updates_ + 1);
   const LossOptions loss{.smoothing = static_cast<float>(options_.label_smoothing),
-                         .scale = 1 / static_cast<float>(result.target_tokens)};
+                         .scale = weight > 0 ? 1 / static_cast<float>(weight) : 0};
 
   tree_.start(static_cast<int64_t>(leaves_.size()));
   parallel_for(&pool_, static_cast<int64_t>(leaves_.size()), [&](int64_t i, int worker) {

@@ -18,7 +18,7 @@
 namespace attune {
 
 struct UpdateResult {
-  double loss = 0;           // per target token, smoothing included
+  double loss = 0;           // per target token, smoothing and weights included
   double guide_loss = 0;     // per row that is guided, its weight not counted
   double gradient_norm = 0;  // before clipping
   double rate = 0;

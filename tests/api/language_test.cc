@@ -150,8 +150,8 @@ TEST_F(Language, Messages) {
   EXPECT_EQ(trouble(ErrorKind::recipe, {"train.metric=bleu"}),
             "--set: train.metric = \"bleu\" compares texts, and a language model has loss and perplexity\n"
             "  fix: set train.metric = \"perplexity\"");
-  EXPECT_EQ(trouble(ErrorKind::recipe, {"data.format=tsv"}),
-            "--set: a language model learns from plain text\n  fix: set data.format = \"lines\"");
+  EXPECT_EQ(trouble(ErrorKind::recipe, {"data.header=true"}),
+            "--set: data.header = true, and only tsv and csv files have a line of names\n  fix: leave data.header out");
   EXPECT_TRUE(
       trouble(ErrorKind::recipe, {"train.batch_tokens=31"}).starts_with("--set: train.batch_tokens = 31 is less than"));
   put(run.folder / "train.txt", "knock knock\n");

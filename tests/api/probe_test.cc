@@ -57,7 +57,8 @@ TEST(Probe, IsSavedWithItsData) {
   const Recipe recipe = load_recipe_for_run(dir / "a/b/recipe.toml");
   EXPECT_GE(recipe.data.max_length, 12 + 300 + 1);
   EXPECT_GE(recipe.train.batch_tokens.tokens, 8 * recipe.data.max_length);
-  for (const auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test})
+  for (const auto* files :
+       {static_cast<const std::vector<std::string>*>(&recipe.data.train), &recipe.data.valid, &recipe.data.test})
     for (const std::string& file : *files) EXPECT_TRUE(std::filesystem::exists(file)) << file;
   EXPECT_TRUE(slurp(recipe.data.train[0]).starts_with(p.train[0].source + "\n" + p.train[1].source));
 

@@ -14,7 +14,7 @@
 namespace attune::test {
 namespace {
 
-struct Records : testing::Test {
+struct RunRecords : testing::Test {
   SmallRun run;
   std::vector<nlohmann::json> metrics(const std::string& out) const {
     std::vector<nlohmann::json> all;
@@ -33,7 +33,7 @@ struct Records : testing::Test {
 };
 
 /// Also after stops and a course that was given up.
-TEST_F(Records, EventFilesHoldWhatTheMetricsDo) {
+TEST_F(RunRecords, EventFilesHoldWhatTheMetricsDo) {
   inject_gradient_fault({9, 100, "decoder.0.self.key.weight", 0.75});
   for (const int64_t stop : {7, 10, 15}) run.train("out", {}, stop);
   run.train("out");
@@ -49,7 +49,7 @@ TEST_F(Records, EventFilesHoldWhatTheMetricsDo) {
 }
 
 /// Every key that a line may have stands in docs/records.md.
-TEST_F(Records, KeysAreDocumented) {
+TEST_F(RunRecords, KeysAreDocumented) {
   inject_gradient_fault({9, 100, "decoder.0.self.key.weight", 0.75});
   run.train("out");
   inject_gradient_fault({9, 10, "decoder.0.self.key.weight"});
@@ -66,7 +66,7 @@ TEST_F(Records, KeysAreDocumented) {
   for (const std::string& key : keys) EXPECT_NE(page.find("| `" + key + "` |"), std::string::npos) << key;
 }
 
-TEST_F(Records, ARunIsDescribed) {
+TEST_F(RunRecords, ARunIsDescribed) {
   using State = RunDescription::State;
   run.train("out", {}, 7);
   ModelDescription d = describe_model(run.folder / "out");
@@ -95,7 +95,7 @@ TEST_F(Records, ARunIsDescribed) {
 }
 
 /// A checkpoint stands for a run that has no model yet.
-TEST_F(Records, ARunWithoutAModel) {
+TEST_F(RunRecords, ARunWithoutAModel) {
   run.train("out", {"train.validate=20u"}, 7);
   const ModelDescription d = describe_model(run.folder / "out");
   EXPECT_TRUE(d.is_run);

@@ -4,6 +4,7 @@
 #include "api/small_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "data/tokenizers.h"
 
 namespace attune::test {
 namespace {
@@ -52,6 +53,37 @@ TEST_F(Resume, SameBitsWithoutPatience) {
   run.train("pieces", sets, 2);
   EXPECT_EQ(run.train("pieces", sets).outcome.reason, Reason::out_of_patience);
   expect_same_bits(run.bits("whole"), run.bits("pieces"));
+}
+
+/// Whatever a run has too much of is on the disk while this lives.
+struct SmallMemory {
+  SmallMemory() { limit_corpus_in_memory(500); }
+  ~SmallMemory() { limit_corpus_in_memory(0); }
+};
+
+TEST_F(Resume, SameBitsFromACorpusOnTheDisk) {
+  const Sets sets{"data.valid=[]"};  // some are held out
+  run.train("memory", sets);
+  const SmallMemory small;
+  compare(run, sets, {3, 12});
+  expect_same_bits(run.bits("memory"), run.bits("pieces"));
+  EXPECT_TRUE(std::filesystem::exists(run.folder / "pieces/corpus/tokens.bin"));
+}
+
+TEST_F(Resume, ACorpusOnTheDiskThatWasEditedIsRefused) {
+  const SmallMemory small;
+  run.train("out", {}, 7);
+  put_letters(run.folder / "train", 600, 10, 3);
+  const std::string said = attune::error_of([&] { run.train("out"); }, ErrorKind::data);
+  EXPECT_TRUE(said.starts_with("the training data is not what the run in ")) << said;
+  put_letters(run.folder / "train", 600, 10, 1);
+  EXPECT_EQ(run.train("out").outcome.reason, Reason::finished);
+}
+
+TEST_F(Resume, AMistakeLeavesNoFolderThoughTheCorpusWentToTheDisk) {
+  const SmallMemory small;
+  EXPECT_THROW(run.train("out", {"data.valid=[\"none.in\", \"none.out\"]"}), Error);
+  EXPECT_FALSE(std::filesystem::exists(run.folder / "out"));
 }
 
 TEST_F(Resume, SameBitsForAnyNumberOfThreads) {

@@ -27,7 +27,8 @@ std::vector<CheckInput> inputs_of(const Case& c) {
 
 /// Runs the operation with a gradient of 1, as training does.
 template <class T>
-CheckRun run(const Case& c, bool reference, ThreadPool* pool = nullptr, std::vector<float>* log_probs = nullptr) {
+CheckRun run(const Case& c, bool reference, ThreadPool* pool = nullptr, std::vector<float>* log_probs = nullptr,
+             std::vector<float>* weights = nullptr) {
   const auto inputs = inputs_of(c);
   std::vector<std::vector<T>> memory;
   for (const auto& in : inputs) memory.emplace_back(in.values.begin(), in.values.end());
@@ -46,6 +47,7 @@ CheckRun run(const Case& c, bool reference, ThreadPool* pool = nullptr, std::vec
     log_probs->resize(static_cast<size_t>(c.n));
     a.log_probs = Tensor(log_probs->data(), Shape{c.n});
   }
+  if (weights) a.weights = Tensor(weights->data(), Shape{c.n});
   Var y = reference ? output_loss_reference(ctx, a) : output_loss(ctx, a);
   result.shape = y.shape();
   result.value = {static_cast<double>(*y.value().as<T>())};
@@ -77,6 +79,24 @@ TEST(OutputLoss, ReferenceHasRightGradients) {
                   inputs_of(c)),
               1e-6);
   }
+}
+
+TEST(OutputLoss, WeightsMultiplyRows) {
+  const Case c{9, 12, 40, 0.1f, true};
+  std::vector<float> weights{1, 2, 0, 0.5f, 1, 1, 3, 0.25f, 1}, ones(9, 1.0f);
+  for (const bool reference : {false, true}) {
+    const CheckRun plain = run<float>(c, reference), same = run<float>(c, reference, nullptr, nullptr, &ones);
+    EXPECT_EQ(plain.value, same.value);
+    EXPECT_EQ(plain.grads, same.grads);
+  }
+  EXPECT_LT(row_error(run<float>(c, false, nullptr, nullptr, &weights),
+                      run<double>(c, true, nullptr, nullptr, &weights), inputs_of(c)),
+            1e-4);
+  const CheckRun weighted = run<double>(c, true, nullptr, nullptr, &weights), plain = run<double>(c, true);
+  for (size_t row = 0; row < 9; ++row)
+    for (size_t j = 0; j < 12; ++j)
+      EXPECT_NEAR(weighted.grads[0][row * 12 + j], static_cast<double>(weights[row]) * plain.grads[0][row * 12 + j],
+                  1e-9);
 }
 
 TEST(OutputLoss, LogProbabilitiesOfTheTargets) {

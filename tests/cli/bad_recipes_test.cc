@@ -79,7 +79,7 @@ constexpr Mistake kMistakes[] = {
     {Edit::below, "[train]", "optimiser = \"adam\"", "r.toml:13: unknown key 'train.optimiser'.",
      "Did you mean 'train.optimizer'?"},
     {Edit::below, "[model]", "depth = 3", "r.toml:7: unknown key 'model.depth'.", "Known: model.shape, model.en"},
-    {Edit::below, "[data]", "path = \"x\"", "r.toml:3: unknown key 'data.path'.", "Known: data.train, data.vali"},
+    {Edit::below, "[data]", "xyzzy = \"x\"", "r.toml:3: unknown key 'data.xyzzy'.", "Known: data.train, data.vali"},
     {Edit::instead, "d_model = 16", "d_model = \"16\"", "r.toml:9: model.d_model is \"16\", not a whole number",
      "for example d_model = 128"},
     {Edit::instead, "d_model = 16", "d_model = 16.5", "r.toml:9: model.d_model is 16.5, not a whole number",

@@ -219,22 +219,6 @@ TEST(Texts, TheEndIsHeldOutFromTheBeginOfALine) {
   EXPECT_TRUE(lines.valid.one_sided());
 }
 
-TEST(Texts, SplittingOff) {
-  Corpus c = texts({3, 4, 2}, 2);
-  const auto parts = [](const Sentences& s) {
-    std::vector<Ids> all;
-    for (int64_t i = 0; i < s.count(); ++i) all.push_back(ids_of(s[i]));
-    return all;
-  };
-  const std::vector<Ids> all = parts(c.target);
-  const Sentences tail = c.target.split_off(5);
-  EXPECT_EQ(parts(c.target), (std::vector<Ids>{{10, 11, 12}, {13, 14}}));
-  EXPECT_EQ(parts(tail), (std::vector<Ids>{{15, 16}, {17, 18}}));
-  EXPECT_EQ(parts(c.target.split_off(3)), (std::vector<Ids>{{13, 14}}));
-  EXPECT_TRUE(parts(c.target.split_off(3)).empty());
-  EXPECT_EQ(parts(c.target.split_off(0)), (std::vector<Ids>{{10, 11, 12}}));
-}
-
 TEST(Texts, Messages) {
   const TempFolder dir;
   const std::string none = put(dir / "none", ""), blank = put(dir / "blank", " \n\n"),

@@ -183,7 +183,8 @@ TEST(DemoRecipe, NamesFilesThatShip) {
   const std::string path = kFolder + "recipe.toml";
   const auto recipe = attune::read_settings<attune::Recipe>(path);
   attune::check_recipe(recipe);
-  for (const auto* files : {&recipe.data.train, &recipe.data.valid, &recipe.data.test}) {
+  for (const auto* files :
+       {static_cast<const std::vector<std::string>*>(&recipe.data.train), &recipe.data.valid, &recipe.data.test}) {
     ASSERT_EQ(files->size(), 2u);
     for (const std::string& file : *files)
       EXPECT_TRUE(std::filesystem::exists(attune::beside_recipe(path, file))) << file;

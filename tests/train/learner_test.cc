@@ -66,6 +66,80 @@ TEST(Learner, SameBitsForAnyThreads) {
   }
 }
 
+/// The weights after an update with a batch, without dropout.
+std::vector<float> after_update(const Batch& batch) {
+  ModelOptions model_options = tiny_options({});
+  model_options.dropout = 0;
+  Transformer model(model_options, tiny_model()->sizes());
+  model.initialize(1);
+  ThreadPool pool(1);
+  TrainOptions o = options();
+  o.optimizer = Choice{"sgd"};
+  o.learning_rate = 0.2;
+  Learner learner(model, o, 20, pool);
+  const Batch* one = &batch;
+  learner.update({&one, 1});
+  return {model.parameters().data(), model.parameters().data() + model.parameters().size()};
+}
+
+/// Sentences [from, end) of a batch, `times` each.
+Batch part(const Batch& b, int64_t from, int64_t end, int times) {
+  Batch out;
+  std::vector<int32_t> lengths;
+  for (int64_t i = from; i < end; ++i)
+    for (int k = 0; k < times; ++k) {
+      const auto copy = [&](const std::vector<int32_t>& ids, std::vector<int32_t>& to) {
+        to.insert(to.end(), ids.begin() + b.target_segments.begin(i), ids.begin() + b.target_segments.begin(i + 1));
+      };
+      copy(b.source, out.source);
+      copy(b.target_in, out.target_in);
+      copy(b.target_out, out.target_out);
+      lengths.push_back(static_cast<int32_t>(b.target_segments.length(i)));
+    }
+  out.source_segments = out.target_segments = Segments::of_lengths(lengths);
+  out.examples.resize(lengths.size());
+  return out;
+}
+
+void append(Batch& to, const Batch& more) {
+  std::vector<int32_t> lengths;
+  for (const Batch* b : {static_cast<const Batch*>(&to), &more})
+    for (int64_t i = 0; i < b->size(); ++i) lengths.push_back(static_cast<int32_t>(b->target_segments.length(i)));
+  to.source.insert(to.source.end(), more.source.begin(), more.source.end());
+  to.target_in.insert(to.target_in.end(), more.target_in.begin(), more.target_in.end());
+  to.target_out.insert(to.target_out.end(), more.target_out.begin(), more.target_out.end());
+  to.source_segments = to.target_segments = Segments::of_lengths(lengths);
+  to.examples.resize(lengths.size());
+}
+
+double difference(const std::vector<float>& a, const std::vector<float>& b) {
+  double most = 0;
+  for (size_t i = 0; i < a.size(); ++i)
+    most = std::max(most, std::abs(static_cast<double>(a[i]) - static_cast<double>(b[i])));
+  return most;
+}
+
+TEST(Learner, WeightsOfLinesAreCopiesOfThem) {
+  const Batch batch = copies(40, 1);
+  const auto weighted = [&](float first, float rest) {
+    Batch b = batch;
+    b.weights.resize(b.target_out.size(), rest);
+    std::fill_n(b.weights.begin(), b.target_segments.begin(20), first);
+    return after_update(b);
+  };
+  const std::vector<float> plain = after_update(batch), without = after_update(part(batch, 20, 40, 1));
+  EXPECT_TRUE(weighted(1, 1) == plain);  // the same bits
+  EXPECT_LT(difference(weighted(0, 1), without), 2e-6);
+  EXPECT_LT(difference(weighted(0, 3), without), 2e-6);  // only ratios matter
+  Batch twice = part(batch, 0, 20, 2);
+  append(twice, part(batch, 20, 40, 1));
+  EXPECT_LT(difference(weighted(2, 1), after_update(twice)), 2e-6);
+  EXPECT_GT(difference(plain, without), 1e-4);
+  EXPECT_GT(difference(weighted(2, 1), plain), 1e-4);
+  const std::vector<float> none = weighted(0, 0);
+  EXPECT_TRUE(std::all_of(none.begin(), none.end(), [](float x) { return std::isfinite(x); }));
+}
+
 TEST(Learner, SameBitsForAnyInstructionSetWithFma) {
   const Learned expected = three_updates(2);
   for (const auto& isa : available_isas()) {

@@ -1,0 +1,103 @@
+// What data.columns and data.header mean: which columns of a file are source, target and weight.
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "data/records.h"
+
+namespace attune {
+
+namespace {
+
+using Names = std::vector<std::string>;
+constexpr const char* kWeight = "weight";
+const Names kConll{"id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"};  // of CoNLL-U
+
+Names wanted_names(Sides sides) { return sides == Sides::two ? Names{"source", "target"} : Names{"text"}; }
+
+/// A number from 1 as an index, or -1.
+int index_of_number(const std::string& s) {
+  if (s.empty() || s.size() > 6 || !std::all_of(s.begin(), s.end(), [](char c) { return c >= '0' && c <= '9'; }))
+    return -1;
+  return std::stoi(s) - 1;
+}
+
+int find(const Names& names, const std::string& name) {
+  const auto at = std::find(names.begin(), names.end(), name);
+  return at == names.end() ? -1 : static_cast<int>(at - names.begin());
+}
+
+std::string list_of(const Names& names) {
+  std::string out;
+  for (const std::string& n : names) out += (out.empty() ? "\"" : ", \"") + n + "\"";
+  return out;
+}
+
+/// Names of all columns in order: those that are called as wanted, or, where there are no others, all of them.
+Columns by_order(const Names& all, Sides sides, const std::string& what) {
+  Columns c;
+  c.count = all.size();
+  c.weight = find(all, kWeight);
+  const Names wanted = wanted_names(sides);
+  for (const std::string& name : wanted)
+    if (const int at = find(all, name); at >= 0) c.text.push_back(static_cast<size_t>(at));
+  if (c.text.size() == wanted.size()) return c;
+  c.text.clear();
+  for (size_t i = 0; i < all.size(); ++i)
+    if (static_cast<int>(i) != c.weight) c.text.push_back(i);
+  if (c.text.size() == wanted.size()) return c;
+  fail(ErrorKind::recipe, "{}: which of {} {}?\n  fix: {}", what, list_of(all),
+       sides == Sides::two ? "are source and target" : "is the text",
+       sides == Sides::two ? "set data.columns; without a header, call two of them \"source\" and \"target\""
+                           : "set data.columns; without a header, call one of them \"text\"");
+}
+
+/// Columns that are picked by number or by a name of `known`: the texts in order, then perhaps the weight.
+Columns picked(const Names& names, const Names& known, Sides sides, const std::string& place) {
+  Columns c;
+  const size_t texts = wanted_names(sides).size();
+  for (const std::string& name : names) {
+    int at = find(known, name);
+    if (at < 0) at = index_of_number(name);
+    if (at < 0) {
+      const std::string near = closest_name(name, known);
+      fail(known.empty() || place.empty() ? ErrorKind::recipe : ErrorKind::data,
+           "{}data.columns names \"{}\", the columns are {}\n  fix: {}", place.empty() ? "" : place + ": ", name,
+           known.empty() ? "numbers from 1" : list_of(known),
+           near.empty() ? "take names of these, or numbers from 1" : "did you mean \"" + near + "\"?");
+    }
+    if (c.weight < 0 && (name == kWeight || c.text.size() == texts))
+      c.weight = at;
+    else
+      c.text.push_back(static_cast<size_t>(at));
+  }
+  if (c.text.size() != texts)
+    fail(ErrorKind::recipe, "data.columns = [{}] has {} for {}\n  fix: name {}, and perhaps the weight", list_of(names),
+         c.text.size() == 1 ? "one column" : fmt::format("{} columns", c.text.size()),
+         texts == 2 ? "source and target" : "one text", texts == 2 ? "two columns" : "one column");
+  return c;
+}
+
+}  // namespace
+
+Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place) {
+  const Names& names = options.columns.texts;
+  if (options.format == DataFormat::conll)
+    return picked(!names.empty()        ? names
+                  : sides == Sides::two ? Names{"form", "upos"}
+                                        : Names{"form"},
+                  kConll, sides, "");
+  if (header) {
+    Names all;
+    for (const std::string_view h : *header) all.emplace_back(trim(h));
+    if (names.empty()) return by_order(all, sides, place);
+    Columns c = picked(names, all, sides, place);
+    c.count = all.size();
+    return c;
+  }
+  if (names.empty()) return by_order(wanted_names(sides), sides, "data.columns");
+  const bool numbers = std::all_of(names.begin(), names.end(), [](const auto& n) { return index_of_number(n) >= 0; });
+  return numbers ? picked(names, {}, sides, "") : by_order(names, sides, "data.columns");
+}
+
+}  // namespace attune
