@@ -109,7 +109,7 @@ TEST(Guide, MistakesLeaveNoTrace) {
   const ReversedRun run;
   EXPECT_EQ(error_of([&] { run.train("out", {"train.guide.weight=1"}); }, ErrorKind::recipe),
             run.recipe() +
-                ":25: train.guide.kind = \"alignment\", but nothing says which words go together\n"
+                ":24: train.guide.kind = \"alignment\", but nothing says which words go together\n"
                 "  fix: name files of word alignments: data.alignment = [\"train.align\"]");
   EXPECT_NE(error_of(
                 [&] {
