@@ -4,9 +4,6 @@
 #include <atomic>
 #include <filesystem>
 #include <new>
-#ifdef __GLIBC__
-#include <malloc.h>
-#endif
 
 #include "api/compare_files.h"
 #include "api/compare_measure.h"
@@ -15,6 +12,7 @@
 #include "attune/machine.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/limits.h"
 #include "base/text.h"
 
 namespace attune {
@@ -106,17 +104,10 @@ struct Comparer::Body {
   void save() const;
 };
 
-/// What runs before have freed goes back to the system, so that the next one's resident memory is its own.
-void forget_freed_memory() {
-#ifdef __GLIBC__
-  malloc_trim(0);
-#endif
-}
-
 /// False: someone asked for a stop.
 bool Comparer::Body::train(ComparedVariant& v, Trainer& trainer, const CompareEvents& events, int64_t number) {
   if (options.fresh) remove_path(v.folder + "/" + kMeasuredName);
-  forget_freed_memory();
+  forget_freed_memory();  // the next one's resident memory is its own
   const TrainingOutcome outcome =
       trainer.run(events.on_start ? events.on_start(v, number, std::ssize(comparison.variants)) : TrainingEvents{});
   v.state = VariantState::interrupted;

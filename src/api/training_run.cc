@@ -130,6 +130,7 @@ TrainingData TrainingRun::read_data() {
 
 const TrainOptions& TrainingRun::fit_to_memory() {
   const int64_t longest = data_.train.longest();
+  forget_freed_memory();  // what reading the data took and gave back is not held
   held_ = resident_bytes() - model_.parameters().size() * static_cast<int64_t>(sizeof(float));
   if (recipe_.train.memory.bytes > 0) {
     const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());

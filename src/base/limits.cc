@@ -6,6 +6,9 @@
 #include <algorithm>
 #include <cstdlib>
 #include <fstream>
+#ifdef __GLIBC__
+#include <malloc.h>
+#endif
 
 namespace attune {
 
@@ -94,6 +97,12 @@ int64_t resident_bytes() {
   const size_t space = line.find(' ');
   if (space == std::string::npos) return 0;
   return std::strtoll(line.c_str() + space, nullptr, 10) * sysconf(_SC_PAGESIZE);
+}
+
+void forget_freed_memory() {
+#ifdef __GLIBC__
+  malloc_trim(0);
+#endif
 }
 
 int64_t peak_resident_bytes() {

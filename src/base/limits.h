@@ -19,6 +19,8 @@ Limits read_limits(const std::string& root = "");
 /// Memory of this process in bytes: now, and at its most so far.
 int64_t resident_bytes();
 int64_t peak_resident_bytes();
+/// Gives back to the system what was freed, so that resident_bytes() counts what is held.
+void forget_freed_memory();
 
 /// The first line of a small file, "" when it can't be read: for /proc and /sys.
 std::string first_line(const std::string& path);
