@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "api/model_files.h"
+#include "api/start_model.h"
 #include "attune/bench.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -19,9 +20,13 @@ namespace {
 TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   ThreadPool pool(bench.threads);
   const Sides sides = sides_of(recipe.task);
-  const Tokenizers tokenizers = train_tokenizers(recipe.data, recipe.tokenizer, sides);
+  if (recipe.train.batch_tokens.automatic())
+    fail(ErrorKind::recipe,
+         "train.batch_tokens = \"auto\" is chosen when a run begins\n  fix: add --set train.batch_tokens=4096");
+  const Tokenizers tokenizers = recipe.tokenizer_of_start ? StartModel(recipe).tokenizers()
+                                                          : train_tokenizers(recipe.data, recipe.tokenizer, sides);
   const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(sides), recipe.train.seed, &pool);
-  Transformer model(recipe.model, vocabularies_of(recipe, tokenizers));
+  Transformer model(recipe.model, vocabularies_of(recipe, tokenizers), recipe.train.freeze);
   model.initialize(recipe.train.seed);
   Learner learner(model, recipe.train, data.train.longest(), pool);
   Batches batches(data.train, batch_options(recipe.train));

@@ -266,10 +266,12 @@ Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::strin
   Checkpoint from;
   for (const Checkpoint& c : checkpoints(dir_))
     if (c.step <= update && is_whole(c.path)) from = c;
-  // What came after it belongs to a course that is given up; a stop from here on must not go on from that.
   if (from.path.empty() && !start_hash_.empty())  // a run that started from a model has a checkpoint of that
     fail(ErrorKind::model,
-         "no checkpoint in {} is whole: there is nothing to go back to\n  fix: start anew with --fresh", dir_);
+         "no checkpoint in {} at or before update {} is whole: there is nothing to go back to\n  fix: start anew with "
+         "--fresh",
+         dir_, thousands(update));
+  // What came after it belongs to a course that is given up; a stop from here on must not go on from that.
   remove_after(dir_, from.step);
   if (from.path.empty()) {
     milestones_.clear();
@@ -319,6 +321,7 @@ void RunFolder::rescue(Learner& learner, const Progress& progress, const Tokeniz
   Progress kept = progress;  // the best model went with the folder
   kept.best_update = 0;
   kept.best_score = Progress{}.best_score;
+  if (kept.skipped_in_row == 0) kept.good_update = kept.updates;  // the good state before went with it too
   std::erase_if(milestones_, [&](const Milestone& m) {
     std::error_code ignored;
     return m.update != progress.updates && !fs::exists(checkpoint_path(dir_, m.update), ignored);

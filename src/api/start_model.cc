@@ -68,7 +68,7 @@ class Taker {
     const bool of_sources = source.value_or(false);
     const text::Tokenizer& before = of_sources ? *before_.source : *before_.target;
     const text::Tokenizer& now = of_sources ? *now_.source : *now_.target;
-    if (!words || before.hash() == now.hash())
+    if (same && (!words || before.hash() == now.hash()))
       file_.read(*t, to);
     else
       take_rows(p, *t, to, {&before.vocabulary(), &now.vocabulary()});

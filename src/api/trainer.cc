@@ -5,6 +5,7 @@
 
 #include "api/training_run.h"
 #include "base/error.h"
+#include "model/parts.h"
 #include "train/guidance.h"
 #include "train/optimizer/optimizer.h"
 #include "train/schedule.h"
@@ -31,7 +32,8 @@ void refuse_what_is_not_there(const Recipe& recipe) {
          "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
-  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 1});
+  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 1}, recipe.train.freeze);
+  check_parts(model.parameters(), recipe.train.start_parts, "train.start_parts");
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.
   if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));

@@ -136,7 +136,17 @@ const TrainOptions& TrainingRun::fit_to_memory() {
     const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());
     const bool chosen = recipe_.train.batch_tokens.automatic();
     int64_t& tokens = recipe_.train.batch_tokens.tokens;
-    tokens = budget_in(recipe_.train, longest, [&](TokenBudget b) { return held_ + memory(b).total(); }).tokens;
+    // What the system holds varies a little from one start to the next: a budget that is chosen leaves room for that.
+    const int64_t spare = chosen ? recipe_.train.memory.bytes / 32 : 0;
+    const auto need = [&](TokenBudget b) { return held_ + memory(b).total() + spare; };
+    if (place_.from) {  // its budget is part of what it is
+      if (const int64_t bytes = need(recipe_.train.batch_tokens); bytes > recipe_.train.memory.bytes)
+        place_.notes.push_back(fmt::format(
+            "this takes up to {}, more than train.memory = {}: use fewer --threads, or train.recompute = true",
+            human_bytes(bytes), recipe_.train.memory.text()));
+      return recipe_.train;
+    }
+    tokens = budget_in(recipe_.train, longest, need).tokens;
     if (chosen) {
       // A budget beyond the corpus would be a promise about nothing.
       const Corpus& c = data_.train;

@@ -126,6 +126,12 @@ struct Translator::Body {
     return t;
   }
 
+  /// Whether its attention from decoder to encoder has weights.
+  bool tells_alignment() const {
+    Arena arena;
+    return !cross_attention(model(), {{text::kEnd}, {text::kEnd}}, model().alignment_layer(), arena).empty();
+  }
+
   /// By the attention that was guided in training, if one was; else by the one that tells it best.
   WordPairs align(const std::string& line, const SentencePair& pair, const std::vector<int>& target_words,
                   Arena& arena) const {
@@ -215,6 +221,10 @@ Translation Translator::translate(const std::string& line, const TranslateOption
 std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
                                          const std::vector<std::string>& translations) const {
   check(lines.size() == translations.size(), "align", "{} lines, {} translations", lines.size(), translations.size());
+  if (!body_->tells_alignment())
+    fail(ErrorKind::usage,
+         "the attention from decoder to encoder of this model has no weights to align words by\n"
+         "  fix: see `attune info mechanisms`");
   std::vector<WordPairs> all(lines.size());
   parallel_for(&body_->pool, std::ssize(lines), [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);

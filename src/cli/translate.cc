@@ -147,10 +147,13 @@ void add_translate(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command->add_flag("--alignment", a->options.alignment, "add which word came from which: ... ||| 0-0 1-2");
-  command
-      ->add_option("--align-to", a->align_to,
-                   "translate nothing: which words of these translations came from which, a line for each")
-      ->type_name("FILE");
+  CLI::Option* align_to =
+      command
+          ->add_option("--align-to", a->align_to,
+                       "translate nothing: which words of these translations came from which, a line for each")
+          ->type_name("FILE");
+  for (const char* other : {"--n-best", "--beam", "--length-penalty", "--alignment"})
+    align_to->excludes(command->get_option(other));
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
   set_work(command, session, [&session, a] { run(*a, session); });
 }

@@ -21,7 +21,7 @@ struct AttentionTap {
 
 /// A request to say how far one cross-attention is from looking where it should, and to let it learn from that.
 struct GuidedLayer {
-  std::string place;  // "decoder.3.cross"
+  std::string_view place;  // "decoder.3.cross"
   Guide guide;
   Var loss = {};  // filled by the pass, [1]; missing where that sublayer was skipped
 };

@@ -165,6 +165,7 @@ void Transformer::through(const Pass& pass, const Layer& l, const Around& around
     Pass p = pass;
     p.again = again;
     if (p.loss_terms) p.loss_terms = &x.terms;
+    if (l.cross && around.encoded.needs_grad()) p.ctx.wants_gradients = true;  // it reads that beside its own state
     run(p, l, around, x);
   });
   if (pass.loss_terms) *pass.loss_terms = std::exchange(flow.terms, {});

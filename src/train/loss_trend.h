@@ -5,13 +5,11 @@
 // mean has given back half of all that was ever learned, counted from a model that guesses (ln of the vocabulary), and
 // at least 1.5 nats. No run that learns does that:
 //   - the noise of small batches is a few tenths of a nat, and a tenth of that in the mean;
-//   - a spike is over after a few updates, and counts as no more than twice the guess: it takes dozens of them in a
-//   row;
+//   - a spike is over after a few updates, and counts as no more than twice the guess: it takes dozens in a row;
 //   - warm-up, label smoothing and noise in the data shift the loss slowly and by tenths;
 //   - small sets that are learned by heart go down, and where they come up again it is in validation, not here;
-//   - a new vocabulary, or a start that is sure of the wrong things, begins high and goes down: the first loss, which
-//   no
-//     update has changed yet, is the first best.
+//   - a new vocabulary, or a start that is sure of the wrong things, begins high and goes down: the first loss,
+//     before any update, is the first best.
 // Texts that are read in order may get harder for long (another language): there the mean must be worse than guessing.
 #pragma once
 #include <algorithm>

@@ -97,7 +97,6 @@ TokenBudget budget_in(const TrainOptions& o, int64_t least, const std::function<
         "training needs {} even with batches of {} tokens, and train.memory = \"{}\" is {}\n  fix: raise train.memory, "
         "set {}, or make the model smaller",
         megabytes(need({low * kTokenStep})), thousands(low * kTokenStep), o.memory.text(), megabytes(limit), others);
-  const int64_t lowest = low;
   while (low < high) {  // what is needed grows with the budget, but for steps where a batch is cut in more shards
     const int64_t middle = (low + high + 1) / 2;
     if (fits(middle))
@@ -105,7 +104,7 @@ TokenBudget budget_in(const TrainOptions& o, int64_t least, const std::function<
     else
       high = middle - 1;
   }
-  const int64_t tokens = std::max(low, lowest) * kTokenStep;
+  const int64_t tokens = low * kTokenStep;
   if (o.batch_tokens.automatic()) return {tokens};
   fail(ErrorKind::memory,
        "training with train.batch_tokens = {} needs {}, and train.memory = \"{}\" is {}\n  fix: set train.batch_tokens "

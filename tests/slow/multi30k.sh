@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # multi30k.sh PROGRAM DATA [SEED...]: trains recipes/multi30k-tiny on the tokenised Multi30k in DATA (train, val and
 # test_2016_flickr, each .en.gz and .de.gz) once for each seed (1 2 3) and tells the scores and their median, which must
-# be above 41.02. Runs go on where they were stopped: they are kept in DATA's place under build/multi30k.
+# be above 41.02. Runs are kept in build/multi30k, under the hash of program and recipe, and go on where they stopped.
 set -euo pipefail
 program=$(realpath "$1") data=$(realpath "$2")
 shift 2
 cd "$(dirname "$0")/../.."
-out=build/multi30k
-mkdir -p $out
+out=build/multi30k/$(cat "$program" recipes/multi30k-tiny/recipe.toml | sha256sum | cut -c1-12)
+mkdir -p "$out"
 files() { printf '["%s/%s.en.gz","%s/%s.de.gz"]' "$data" "$1" "$data" "$1"; }
 sets=(--set "data.train=$(files train)" --set "data.valid=$(files val)" --set "data.test=$(files test_2016_flickr)")
 scores=()
