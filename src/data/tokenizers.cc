@@ -4,7 +4,9 @@
 #include <atomic>
 #include <filesystem>
 
+#include "base/error.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "data/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
@@ -89,7 +91,16 @@ Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptio
   Tokenizers both;
   const auto learn = [&](std::vector<int> sides) {
     SideLines lines(data, has, std::move(sides));
-    text::TrainedTokenizer t = text::train_tokenizer([&](std::string& line) { return lines.next(line); }, own);
+    std::string first;
+    if (!lines.next(first))
+      fail(ErrorKind::data, "data.train: there is no text in {}\n  fix: check the files", join(data.train, ", "));
+    bool begun = false;
+    const auto next = [&](std::string& line) {
+      if (begun) return lines.next(line);
+      line = first;
+      return begun = true;
+    };
+    text::TrainedTokenizer t = text::train_tokenizer(next, own);
     if (!t.note.empty()) both.notes.push_back(t.note);
     return std::make_shared<const text::Tokenizer>(std::move(t.tokenizer));
   };
