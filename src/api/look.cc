@@ -7,6 +7,13 @@
 
 namespace attune {
 
+AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide) {
+  if (choice.at != AttentionSite::cross || choice.layer >= 0 || guide.weight == 0) return choice;
+  choice.layer = static_cast<int>(guide.layer);
+  if (choice.head < 0) choice.head = static_cast<int>(guide.head);
+  return choice;
+}
+
 LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
     : model_(model), at_(choice.at), head_(std::max(choice.head, -1)) {
   const bool of_encoder = at_ == AttentionSite::encoder;

@@ -6,6 +6,9 @@
 
 namespace attune {
 
+/// Where no layer is chosen and a cross-attention was guided in training: that one, and its head.
+AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide);
+
 class LookedAt {
  public:
   /// ErrorKind::usage for a layer there is not.

@@ -240,7 +240,7 @@ std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
 
 AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {
   const Transformer& model = body_->model();
-  const LookedAt at(model, choice);
+  const LookedAt at(model, by_guide(choice, body_->opened.recipe.train.guide));
   SentencePair pair{body_->read(line).ids, {}};
   if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
   AttentionLook look;

@@ -11,22 +11,6 @@
 namespace attune {
 namespace {
 
-std::vector<float> numbers(const Var& x) {
-  std::vector<float> out;
-  for (int64_t i = 0; i < x.rows(); ++i)
-    out.insert(out.end(), x.value().row<float>(i), x.value().row<float>(i) + x.cols());
-  return out;
-}
-
-std::vector<float> encoded(const Transformer& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
-  Arena arena;
-  Ctx ctx(arena);
-  ctx.pool = pool;
-  Pass pass{ctx, model.parameters()};
-  const TinyBatch b = TinyBatch::of(sentences);
-  return numbers(model.encode(pass, b.tokens()));
-}
-
 std::vector<float> decoded(const Transformer& model, const IdLists& sources, const IdLists& targets,
                            ThreadPool* pool = nullptr) {
   Arena arena;

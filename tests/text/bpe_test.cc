@@ -3,24 +3,16 @@
 
 #include "base/clock.h"
 #include "text/corpus.h"
-#include "text/oracle.h"
+#include "text/same_as_oracle.h"
 
 namespace attune::text {
 namespace {
 
+using test::expect_same;
 using test::normalized;
 using test::Oracle;
 using test::random_lines;
 using test::train_on;
-
-void expect_same(const Oracle& oracle, const Tokenizer& ours, const std::vector<std::string>& lines) {
-  for (const std::string& raw : lines) {
-    const std::string line = normalize(raw);
-    const std::vector<int> ids = oracle.EncodeAsIds(line);
-    ASSERT_EQ(ours.encode(raw), ids) << line;
-    ASSERT_EQ(ours.decode(ids), oracle.DecodeIds(ids)) << line;
-  }
-}
 
 TEST(Bpe, PiecesAndIdsAreSentencePieces) {
   const auto lines = random_lines(3000, 1);
