@@ -88,13 +88,22 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
   if (place_.from) progress_ = place_.folder.resume(*place_.from, learner_, data_.content_hash, &pool_);
   updated_at_ = progress_.seconds;
   rate_scale_ = progress_.rate_scale;
+  place_.begun = true;
 }
 
 void OpenedFolder::make() {
   if (lock) return;
+  std::error_code ignored;
+  const bool was_there = fs::exists(folder.dir(), ignored);
   make_folder(folder.dir());
   lock.emplace(folder.dir());
   folder.expect_empty();
+  made = !was_there;
+}
+
+OpenedFolder::~OpenedFolder() {
+  std::error_code ignored;
+  if (made && !begun) fs::remove_all(folder.dir(), ignored);
 }
 
 Tokenizers TrainingRun::first_tokenizers() const {
@@ -111,21 +120,10 @@ TrainingData TrainingRun::read_data() {
   const Sides sides = sides_of(recipe_.task);
   CorpusPlace place = corpus_place(out_, tokenizers_);
   place.read_again = options_.fresh;
-  std::error_code ignored;
-  const bool was_there = fs::exists(out_, ignored);
   place.open = [&] { place_.make(); };
-  try {
-    TrainingData data =
-        read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
-    if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
-    return data;
-  } catch (...) {
-    if (!was_there && place_.lock) {  // a mistake leaves no trace
-      place_.lock.reset();
-      fs::remove_all(out_, ignored);
-    }
-    throw;
-  }
+  TrainingData data = read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
+  if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
+  return data;
 }
 
 const TrainOptions& TrainingRun::fit_to_memory() {

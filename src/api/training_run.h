@@ -30,6 +30,10 @@ class Smoothed {
 struct OpenedFolder {
   /// A budget that was chosen when the run began is put into the recipe.
   OpenedFolder(const std::string& out, Recipe& recipe, bool fresh);
+  /// A mistake leaves no trace: what was made for a run that did not come to its begin is removed.
+  ~OpenedFolder();
+  OpenedFolder(const OpenedFolder&) = delete;
+  OpenedFolder& operator=(const OpenedFolder&) = delete;
 
   /// Makes the folder where there is none, for what must be written before the run begins.
   void make();
@@ -38,6 +42,7 @@ struct OpenedFolder {
   std::optional<FolderLock> lock;  // none while there is no folder
   std::optional<Checkpoint> from;
   std::vector<std::string> notes;
+  bool made = false, begun = false;
 };
 
 class TrainingRun {

@@ -41,8 +41,8 @@ void check_budget(const Corpus& corpus, const BatchOptions& options) {
 
 Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(corpus), options_(options) {
   check(corpus.size() > 0, "batches", "the corpus is empty");
-  check(corpus.size() <= INT32_MAX && options.tokens <= INT32_MAX, "batches", "more than {} examples or tokens",
-        INT32_MAX);
+  check((corpus.window > 0 || corpus.size() <= INT32_MAX) && options.tokens <= INT32_MAX, "batches",
+        "more than {} examples, or tokens in a batch", INT32_MAX);
   check_budget(corpus, options);
   if (corpus.window > 0)
     streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);

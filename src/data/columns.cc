@@ -80,6 +80,12 @@ Columns picked(const Names& names, const Names& known, Sides sides, const std::s
 
 }  // namespace
 
+size_t Columns::needed() const {
+  auto most = static_cast<size_t>(weight + 1);
+  for (const size_t c : text) most = std::max(most, c + 1);
+  return most;
+}
+
 Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place) {
   const Names& names = options.columns.texts;
   if (options.format == DataFormat::conll)
@@ -93,6 +99,9 @@ Columns find_columns(const DataSettings& options, Sides sides, const Record* hea
     if (names.empty()) return by_order(all, sides, place);
     Columns c = picked(names, all, sides, place);
     c.count = all.size();
+    if (c.needed() > c.count)
+      fail(ErrorKind::data, "{}: data.columns has number {}, the columns are {}\n  fix: take names or numbers of these",
+           place, c.needed(), list_of(all));
     return c;
   }
   if (names.empty()) return by_order(wanted_names(sides), sides, "data.columns");

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 
 namespace attune {
 
@@ -17,6 +18,14 @@ constexpr const char* kName = "/manifest.json";
 
 Json json_of(const Tally& t) { return {{"count", t.count}, {"places", t.places}}; }
 Tally tally_of(const Json& j) { return {j.at("count").get<int64_t>(), j.at("places").get<std::vector<std::string>>()}; }
+
+/// Of everything but itself.
+std::string hash_of(Json all) {
+  all.erase("hash");
+  ContentHash hash;
+  hash.add(all.dump(-1, ' ', false, Json::error_handler_t::replace));
+  return hash.hex();
+}
 
 }  // namespace
 
@@ -53,13 +62,14 @@ void CorpusManifest::write(const std::string& folder) const {
   all["sizes"] = {sizes.examples, sizes.source_tokens, sizes.target_tokens, sizes.longest_source, sizes.longest_target};
   for (const InputFile& f : inputs)
     all["inputs"].push_back({{"name", f.name}, {"bytes", f.bytes}, {"changed", f.changed}});
+  all["hash"] = hash_of(all);
   // A name that is no UTF-8 will not be known again: then the text is read again.
   write_file(folder + kName, all.dump(1, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 std::optional<CorpusManifest> CorpusManifest::read(const std::string& folder) try {
   const Json all = Json::parse(read_file(folder + kName));
-  if (all.at("version") != kVersion) return std::nullopt;
+  if (all.at("version") != kVersion || all.at("hash") != hash_of(all)) return std::nullopt;
   CorpusManifest m;
   m.made_by = all.at("made_by");
   m.content_hash = all.at("content_hash");

@@ -26,7 +26,12 @@ void LineReader::open_next() {
   line_ = 0;
   at_ = size_ = 0;
   while (size_ < 3 && !std::memchr(buffer_.data(), '\n', size_) && grow()) {}
-  if (std::string_view(buffer_.data(), size_).starts_with("\xef\xbb\xbf")) at_ = 3;
+  const std::string_view head(buffer_.data(), size_);
+  if (head.starts_with("\xef\xbb\xbf")) at_ = 3;
+  if (!decoder_ &&
+      (head.starts_with("\xff\xfe") || head.starts_with("\xfe\xff")))  // in a .gz; plain ones are told before
+    fail(ErrorKind::data, "{} is in UTF-16, not in UTF-8\n  fix: {}", name_,
+         "convert it by iconv -f utf-16 -t utf-8; in a recipe, set data.encoding = \"utf-16\"");
 }
 
 bool LineReader::grow() {

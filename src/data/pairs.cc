@@ -62,7 +62,7 @@ bool PairReader::next(TextPair& pair) {
     if (!is_open_ && !open_files()) return false;
     if (!next_of_files(pair)) {
       std::string_view rest;
-      if (weights_ && weights_->next(rest))
+      if (weights_ && !options_.truncate && weights_->next(rest))
         fail(ErrorKind::data, "{}: more weights than {} has lines\n  fix: write one number for each line",
              weights_->place(), files_[static_cast<size_t>(open_)][0]);
       is_open_ = false;
@@ -144,9 +144,7 @@ bool PairReader::next_record(TextPair& pair) {
 }
 
 void PairReader::check_row(const PairPlace& at) const {
-  const size_t has = row_.size();
-  size_t needed = static_cast<size_t>(columns_.weight + 1);
-  for (const size_t c : columns_.text) needed = std::max(needed, c + 1);
+  const size_t has = row_.size(), needed = columns_.needed();
   if (columns_.count > 0 ? has == columns_.count : has >= needed) return;
   const bool csv = options_.format == DataFormat::csv, two = report_.sides == Sides::two;
   std::string wanted = columns_.count > 0 ? std::to_string(columns_.count) : fmt::format("at least {}", needed);
@@ -164,6 +162,9 @@ void PairReader::check_row(const PairPlace& at) const {
 
 void PairReader::read_weight(TextPair& pair) {
   const bool from_file = weights_ != nullptr;
+  if (keep_empty_ && columns_.weight >= 0)
+    fail(ErrorKind::data, "{}: a column of weights, but data.stream = true reads on over lines\n  fix: leave one out",
+         place(pair.place, 0));
   if (from_file) {
     std::string_view line;
     if (!weights_->next(line))

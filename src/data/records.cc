@@ -112,6 +112,7 @@ class ConllReader : public RecordReader {
              "look at that line; an empty one separates sentences");
       for (size_t i = 0; i < cells_.size(); ++i) {
         if (words > 0) columns_[i] += ' ';
+        if (cells_[i].empty()) columns_[i] += '_';
         for (const char c : cells_[i]) columns_[i] += c == ' ' ? '_' : c;
       }
       ++words;

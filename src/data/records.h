@@ -34,6 +34,7 @@ struct Columns {
   std::vector<size_t> text;  // source and target, or one text
   int weight = -1;           // -1: none
   size_t count = 0;          // how many a row must have; 0: as many as it takes
+  size_t needed() const;     // the least that has all of these
 };
 /// As data.columns and, where the file has one, its `header` say. ErrorKind::recipe or ErrorKind::data (with `place`,
 /// of the header) when that does not tell.

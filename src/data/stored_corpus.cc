@@ -64,7 +64,7 @@ void unpack(std::string_view bytes, int width, std::vector<int32_t>& out) {
 // --- reading ---------------------------------------------------------------------------------------------------------
 
 StoredCorpus::StoredCorpus(const std::string& folder, int width, int64_t tokens, int64_t entries)
-    : folder_(folder), width_(width) {
+    : folder_(folder), width_(width), all_(tokens) {
   tokens_ = open_of_size(folder + "/" + kTokens, tokens * width);
   try {
     index_ = open_of_size(folder + "/" + kIndex, entries * static_cast<int64_t>(sizeof(StoredEntry)));
@@ -96,8 +96,7 @@ void StoredCorpus::read_bytes(int file, void* to, size_t bytes, int64_t at) cons
   while (bytes > 0) {
     const ssize_t n = ::pread(file, out, bytes, at);
     if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(ErrorKind::io, "cannot read {}: {}", folder_, std::strerror(errno));
-    if (n == 0) fail_damaged();
+    if (n <= 0) fail_damaged();  // it ends too early, or the disk can't give it
     out += n;
     bytes -= static_cast<size_t>(n);
     at += n;
@@ -111,8 +110,8 @@ void StoredCorpus::entries(int64_t from, std::span<StoredEntry> out) const {
 Example StoredCorpus::read(int64_t which, ExampleBuffer& buffer) const {
   StoredEntry entry;
   entries(which, {&entry, 1});
-  constexpr int32_t kMost = 1 << 30;  // a length that no example has
-  if (entry.start < 0 || entry.source < 0 || entry.target < 0 || entry.source > kMost || entry.target > kMost)
+  if (entry.start < 0 || entry.start > all_ || entry.source < 0 || entry.target < 0 ||
+      int64_t{entry.source} + entry.target > all_ - entry.start)
     fail_damaged();
   buffer.bytes.resize((static_cast<size_t>(entry.source) + static_cast<size_t>(entry.target)) *
                       static_cast<size_t>(width_));

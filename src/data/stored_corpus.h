@@ -65,6 +65,7 @@ class StoredCorpus {
 
   std::string folder_;
   int width_;
+  int64_t all_;                   // tokens
   int tokens_ = -1, index_ = -1;  // open files
 };
 

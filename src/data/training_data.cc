@@ -18,7 +18,8 @@ std::string made_by(const DataSettings& options, Sides sides, uint64_t seed, uin
   own.ratio = {};
   ContentHash hash;
   hash.add(canonical_text(to_values(own)));
-  hash.add(fmt::format("{} {} {:016x}", sides == Sides::two, options.valid.empty() ? seed + 1 : 0, tokenizer));
+  hash.add(fmt::format("{} {} {} {:016x}", options.weights.texts.size(), sides == Sides::two,
+                       options.valid.empty() ? seed + 1 : 0, tokenizer));
   return hash.hex();
 }
 
@@ -69,6 +70,12 @@ void mix_corpora(const DataSettings& options, Sides sides, TrainingData& data) {
     file += static_cast<size_t>(group / per_pair);
   }
   m.borders.push_back(size);
+  const std::vector<int64_t> shares = m.ratio.size() + 1 == m.borders.size() ? m.shares() : std::vector<int64_t>{};
+  for (size_t i = 0; i < shares.size(); ++i)
+    if (shares[i] == 0)
+      fail(ErrorKind::data,
+           "data.ratio: corpus {} of {} would not be drawn from once in {} lines\n  fix: raise its ratio", i + 1,
+           shares.size(), thousands(size));
   check(m.borders.size() == m.ratio.size() + 1, "data.ratio", "{} numbers for {} corpora", m.ratio.size(),
         groups.size());
   for (size_t i = 0; i < m.count(); ++i)

@@ -116,6 +116,10 @@ void check_guide(const Recipe& r) {
   const GuideSettings& g = r.train.guide;
   demand(r.data.alignment.empty() || r.task == Task::translate,
          "data.alignment: only translations have words that go together\n  fix: leave data.alignment out");
+  demand(r.data.alignment.empty() || r.data.format == DataFormat::lines ||
+             (r.data.format == DataFormat::tsv && !r.data.header),
+         "data.alignment goes by lines, and those of this data.format are not one for each pair\n"
+         "  fix: use data.format = \"lines\", or \"tsv\" without a header");
   demand(g.weight == 0 || r.model.shape == ModelShape::encoder_decoder,
          "train.guide.weight = {}: there is no attention from decoder to encoder to guide\n"
          "  fix: leave train.guide out",

@@ -44,9 +44,10 @@ struct DataSettings {
       "training files, relative to the recipe, .gz as they are; translate: source, target; language: texts");
     v("valid", valid, "validation files; none: 2 % of the lines, at most 1,000, are held out");
     v("test", test, "test files");
-    v("ratio", ratio, "how often each corpus of train is drawn from: [3, 1]; none: each line once an epoch", above(0));
+    v("ratio", ratio, "how often each corpus of train is drawn from: [3, 1]; none: each line once an epoch",
+      {.least = 0, .most = 1e9, .least_open = true});
     v("weights", weights,
-      "files of numbers, one for each corpus of train: what the loss of each line is multiplied by");
+      "files of numbers, one for each file or pair of files of train: what the loss of each line is multiplied by");
     v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
     v("columns", columns, "which columns of tsv, csv and conll files to read: names or numbers from 1");
     v("header", header, "the first line of a tsv or csv file names its columns");

@@ -47,7 +47,7 @@ TEST(DataKeys, Messages) {
             "r.toml:2: data.train has a corpus of 1 file, translate needs a source and a target\n"
             "  fix: data.train = [[\"a.en\", \"a.de\"], [\"b.en\", \"b.de\"]]");
   EXPECT_EQ(error_of([&] { read(two + "ratio = [1, 0]"); }),
-            "r.toml:3: data.ratio = 0 is out of range: above 0\n  fix: for example ratio = [2, 1]");
+            "r.toml:3: data.ratio = 0 is out of range: above 0 to 1000000000\n  fix: for example ratio = [2, 1]");
   EXPECT_EQ(said("train = [\"a\", \"b\"]\ncolumns = [1, 2]"),
             "r.toml:3: data.columns names columns, and data.format = \"lines\" has none\n"
             "  fix: set data.format to \"tsv\", \"csv\" or \"conll\"");
