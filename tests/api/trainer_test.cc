@@ -240,7 +240,7 @@ TEST_F(TrainerTest, FailuresOfTheLogsAreTold) {
 }
 
 TEST_F(TrainerTest, MemoryIsWhatWasSaid) {
-#ifdef __SANITIZE_THREAD__
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   GTEST_SKIP() << "the sanitizer's own memory counts as the program's";
 #endif
   // Large enough that weights and activations outweigh the rest of the test program.
