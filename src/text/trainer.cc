@@ -79,11 +79,16 @@ class LineSample {
 class WordCounts {
  public:
   void add(std::string&& word) {
-    ++counts_[std::move(word)];
+    const size_t size = word.size();
+    if (++counts_[std::move(word)] == 1) bytes_ += size;
     ++total_;
-    while (different() > kMost) {
+    while (different() > kMost || bytes_ > kMostBytes) {  // where there are no spaces, a word may be a whole line
       ++rare_;
-      std::erase_if(counts_, [&](const auto& c) { return c.second <= rare_; });
+      std::erase_if(counts_, [&](const auto& c) {
+        const bool rare = c.second <= rare_;
+        if (rare) bytes_ -= c.first.size();
+        return rare;
+      });
     }
   }
   bool empty() const { return counts_.empty(); }
@@ -91,17 +96,19 @@ class WordCounts {
   int64_t different() const { return static_cast<int64_t>(counts_.size()); }
   RankedCounts take() { return ranked(std::exchange(counts_, {})); }
   std::string note() const {
-    return rare_ == 0 ? ""
-                      : fmt::format(
-                            "more than {} different words: those that had occurred up to {} time{} were "
-                            "forgotten on the way",
-                            thousands(kMost), rare_, rare_ == 1 ? "" : "s");
+    return rare_ == 0
+               ? ""
+               : fmt::format(
+                     "too many different words: those that had occurred up to {} time{} were forgotten on the way",
+                     rare_, rare_ == 1 ? "" : "s");
   }
 
  private:
   static constexpr int64_t kMost = 1'500'000;  // about 150 MB
+  static constexpr size_t kMostBytes = size_t{128} << 20;
   Counts counts_;
   int64_t total_ = 0, rare_ = 0;
+  size_t bytes_ = 0;
 };
 
 /// With the pieces that are learned.
@@ -201,7 +208,8 @@ TrainedTokenizer train_tokenizer(LineSource next_line, TokenizerOptions options)
   TrainedTokenizer result{Tokenizer(Vocabulary(contents_of(words, sample, options))), lines, counts.total(), distinct,
                           ""};
   result.note = options.kind == TokenizerKind::word ? note_on_words(words) : sample.note();
-  if (result.note.empty()) result.note = counts.note();
+  if (const std::string forgotten = counts.note(); !forgotten.empty())
+    result.note += (result.note.empty() ? "" : "; ") + forgotten;
   if (result.note.empty() && options.kind != TokenizerKind::byte && result.tokenizer.size() < options.size)
     result.note = fmt::format("the text gives no more than {} pieces; {} were asked for",
                               thousands(result.tokenizer.size()), thousands(options.size));
