@@ -17,6 +17,7 @@ float* tap_of(const Pass& pass, const std::string& name, int64_t heads, int64_t 
 
 void look_at(const Pass& pass, const std::string& name, const AttentionSetup& setup,
              const AttentionMechanism& mechanism, const Projected& p) {
+  if (!pass.tap) return;  // a batch may have no sequence at all
   float* to = tap_of(pass, name, setup.heads, p.queries->length(0), p.keys->length(0));
   if (to && !mechanism.weights(pass, p, to)) pass.tap->weights.clear();
 }
