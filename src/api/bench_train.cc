@@ -25,7 +25,8 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
          "train.batch_tokens = \"auto\" is chosen when a run begins\n  fix: add --set train.batch_tokens=4096");
   const Tokenizers tokenizers = recipe.tokenizer_of_start ? StartModel(recipe).tokenizers()
                                                           : train_tokenizers(recipe.data, recipe.tokenizer, sides);
-  const TrainingData data = read_training_data(recipe.data, tokenizers.encoders(sides), recipe.train.seed, &pool);
+  TrainingData data = read_training_data(recipe.data, tokenizers.encoders(sides), recipe.train.seed, &pool);
+  let_pieces_drop(tokenizers, recipe.train, data.train);
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers), recipe.train.freeze);
   model.initialize(recipe.train.seed);
   Learner learner(model, recipe.train, data.train.longest(), pool);

@@ -54,6 +54,20 @@ From: Bengio et al. 2015, "Scheduled sampling for sequence prediction with recur
 2019, "Scheduled sampling for Transformers" (the two passes).
 )";
 
+constexpr const char* kPieces = R"(
+## Pieces that fall apart
+
+`piece_dropout = 0.1` undoes that share of the merges a piece is made by, and of those its parts are made by likewise:
+"▁running" is read or said whole nine times of ten, else as "▁runn" "ing", or as parts of these. Every epoch shows a
+sentence in other pieces, on both sides, so that a model learns what words have in common; small sets gain most. It is
+for tokenizers of kind bpe, unigram and wordpiece. Validation and translation use whole pieces. A sentence that would
+get longer than the longest of the corpus stays whole. What falls apart is a function of the seed, the epoch and the
+sentence.
+
+From: Provilkov, Emelianenko, Voita 2020, "BPE-Dropout: simple and effective subword regularization". There merges are
+left out from below, here they are undone from above: nothing is encoded again.
+)";
+
 constexpr const char* kGuide = R"(
 ## Guided attention
 
@@ -151,7 +165,7 @@ std::string recipe_reference() {
     }
     out += row_of(k, dot == std::string::npos ? k.key : k.key.substr(dot + 1));
   }
-  return out + optimizers_section() + kDecoderReads + kGuide + kTraining + kEnd + "```toml\n" + recipe_text(Recipe{}) +
+  return out + optimizers_section() + kDecoderReads + kPieces + kGuide + kTraining + kEnd + "```toml\n" + recipe_text(Recipe{}) +
          "```\n";
 }
 

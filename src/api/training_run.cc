@@ -122,6 +122,7 @@ TrainingData TrainingRun::read_data() {
   place.read_again = options_.fresh;
   place.open = [&] { place_.make(); };
   TrainingData data = read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
+  let_pieces_drop(tokenizers_, recipe_.train, data.train);
   if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
   return data;
 }

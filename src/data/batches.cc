@@ -44,6 +44,8 @@ Batches::Batches(const Corpus& corpus, const BatchOptions& options) : corpus_(co
   check((corpus.window > 0 || corpus.size() <= INT32_MAX) && options.tokens <= INT32_MAX, "batches",
         "more than {} examples, or tokens in a batch", INT32_MAX);
   check_budget(corpus, options);
+  check(options.piece_dropout == 0 || (corpus.window == 0 && corpus.source_halves && corpus.target_halves), "batches",
+        "nothing says what pieces fall apart into");
   if (corpus.window > 0)
     streams_.emplace(corpus.target.tokens(), corpus.window, options.tokens);
   else
@@ -140,13 +142,38 @@ void Batches::add_text(Batch& b, int64_t from, int64_t end) {
     b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
 }
 
+/// The same words with some pieces in parts. Depends on the epoch and the example's number alone, not on its batch.
+Example Batches::fall_apart(const Example& example, int32_t number) {
+  const uint64_t epoch = mix(mix(options_.seed, 0x7069656365), static_cast<uint64_t>(position_.epoch));
+  Random random(mix(epoch, static_cast<uint64_t>(number)));
+  const CorpusSizes sizes = corpus_.sizes();
+  drop_pieces(example.source, *corpus_.source_halves, options_.piece_dropout, sizes.longest_source, random,
+              source_parts_);
+  drop_pieces(example.target, *corpus_.target_halves, options_.piece_dropout, sizes.longest_target, random,
+              target_parts_);
+  return {source_parts_.ids, target_parts_.ids, example.weight};
+}
+
 void Batches::add_links(Batch& b, int64_t example) const {
   const Sentences& target = corpus_.target;
+  const bool whole = options_.piece_dropout == 0;
   if (b.link_start.empty()) b.link_start.push_back(0);
   for (int64_t i = 0; i < target.length(example); ++i) {
     const auto links = corpus_.alignment[target.start[static_cast<size_t>(example)] + i];
-    b.links.insert(b.links.end(), links.begin(), links.end());
-    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+    if (whole) {
+      b.links.insert(b.links.end(), links.begin(), links.end());
+      b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+      continue;
+    }
+    // Every part of a word goes with every part of what the word goes with.
+    const auto at = static_cast<size_t>(i);
+    for (int32_t part = target_parts_.start[at]; part < target_parts_.start[at + 1]; ++part) {
+      for (const int32_t j : links)
+        for (int32_t k = source_parts_.start[static_cast<size_t>(j)];
+             k < source_parts_.start[static_cast<size_t>(j) + 1]; ++k)
+          b.links.push_back(k);
+      b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+    }
   }
   b.link_start.push_back(b.link_start.back());  // the end mark goes with nothing
 }
@@ -155,7 +182,8 @@ void Batches::add_examples(Batch& b) {
   const bool two = !corpus_.one_sided(), weighted = corpus_.weighted();
   while (position_.example < corpus_.size()) {
     const int32_t number = order_[static_cast<size_t>(position_.example)];
-    const Example example = corpus_.example(number, buffer_);
+    Example example = corpus_.example(number, buffer_);
+    if (options_.piece_dropout > 0) example = fall_apart(example, number);
     const auto [s, t, weight] = example;
     const int64_t source = two ? std::ssize(s) + options_.end_source : 0, target = std::ssize(t) + 1;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;

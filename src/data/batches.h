@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "data/corpus.h"
+#include "data/piece_dropout.h"
 #include "data/streams.h"
 #include "tensor/segments.h"
 
@@ -26,6 +27,7 @@ struct BatchOptions {
   bool end_source = true;      // the source ends with the mark too
   bool shuffle = true;         // false: in the order of the corpus, for validation
   uint64_t seed = 1;
+  double piece_dropout = 0;  // the chance that a piece falls apart, where the corpus knows into what
 };
 
 struct Batch {
@@ -70,6 +72,7 @@ class Batches {
   void mix_corpora();
   void add_examples(Batch& batch);
   void add_windows(Batch& batch);
+  Example fall_apart(const Example& example, int32_t number);
   void add_links(Batch& batch, int64_t example) const;
   void add_text(Batch& batch, int64_t from, int64_t end);
   const Corpus& corpus_;
@@ -80,6 +83,7 @@ class Batches {
   std::optional<Streams> streams_;  // of texts, instead of an order
   int64_t offset_ = 0;              // the token where this epoch's first stream begins
   ExampleBuffer buffer_;
+  FallenApart source_parts_, target_parts_;  // of the example at hand, where pieces fall apart
 };
 
 }  // namespace attune

@@ -16,6 +16,7 @@
 #include "data/alignment.h"
 #include "data/data_files.h"
 #include "data/pairs.h"
+#include "data/piece_dropout.h"
 #include "data/stored_corpus.h"
 
 namespace attune {
@@ -72,6 +73,7 @@ struct Corpus {
   std::shared_ptr<const StoredCorpus> stored = {};
   CorpusSizes stored_sizes = {};
   bool stored_weights = false;
+  PieceHalves source_halves = {}, target_halves = {};  // for Batches whose pieces fall apart
 
   bool weighted() const { return stored ? stored_weights : !weights.empty(); }
 

@@ -74,6 +74,21 @@ Encoders Tokenizers::encoders(Sides sides) const {
   return {sides == Sides::two ? encode(source) : Encode(), encode(target), words(source), words(target)};
 }
 
+void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, Corpus& corpus) {
+  if (options.piece_dropout == 0) return;
+  const auto halves = [&](const text::Tokenizer& t) {
+    std::vector<text::Halves> all = text::halves_of_pieces(t.vocabulary());
+    if (std::none_of(all.begin(), all.end(), [](const text::Halves& h) { return h.any(); }))
+      fail(ErrorKind::recipe,
+           "train.piece_dropout = {}, but no piece of this {} vocabulary is made of others\n"
+           "  fix: leave piece_dropout out, or set tokenizer.kind to \"bpe\", \"unigram\" or \"wordpiece\"",
+           options.piece_dropout, text::tokenizer_kinds()[static_cast<size_t>(t.kind())]);
+    return std::make_shared<const std::vector<text::Halves>>(std::move(all));
+  };
+  corpus.target_halves = halves(*tokenizers.target);
+  corpus.source_halves = tokenizers.joint() ? corpus.target_halves : halves(*tokenizers.source);
+}
+
 CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t) {
   CorpusPlace place;
   place.folder = folder;

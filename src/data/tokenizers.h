@@ -22,6 +22,10 @@ struct Tokenizers {
   Encoders encoders(Sides sides = Sides::two) const;
 };
 
+/// Tells a corpus what its pieces fall apart into, where train.piece_dropout asks for that. ErrorKind::recipe where they
+/// never do.
+void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, Corpus& corpus);
+
 /// Where a run in `folder` keeps training data that is too large for memory.
 CorpusPlace corpus_place(const std::string& folder, const Tokenizers& tokenizers);
 

@@ -143,6 +143,19 @@ void check_tokenizer(const text::TokenizerOptions& t) {
          text::tokenizer_kinds()[static_cast<size_t>(t.kind)]);
 }
 
+void check_piece_dropout(const Recipe& r) {
+  if (r.train.piece_dropout == 0) return;
+  demand(r.task == Task::translate,
+         "train.piece_dropout = {}: only the pieces of sentence pairs fall apart\n  fix: leave piece_dropout out",
+         r.train.piece_dropout);
+  const text::TokenizerKind kind = r.tokenizer.kind;
+  demand(r.tokenizer_of_start || kind == text::TokenizerKind::bpe || kind == text::TokenizerKind::unigram ||
+             kind == text::TokenizerKind::wordpiece,
+         "train.piece_dropout = {}, but tokenizer.kind = \"{}\" has no pieces that are made of others\n"
+         "  fix: leave piece_dropout out, or set kind to \"bpe\", \"unigram\" or \"wordpiece\"",
+         r.train.piece_dropout, text::tokenizer_kinds()[static_cast<size_t>(kind)]);
+}
+
 void check_train(const TrainOptions& t) {
   demand(std::has_single_bit(static_cast<uint64_t>(t.shards)),
          "train.shards = {} is not a power of two\n  fix: set 1, 2, 4, 8, 16 ...", t.shards);
@@ -180,6 +193,7 @@ void check_recipe(const Recipe& recipe) {
     check_tokenizer(recipe.tokenizer);
     check_train(recipe.train);
     check_guide(recipe);
+    check_piece_dropout(recipe);
   });
 }
 

@@ -164,7 +164,7 @@ struct TrainOptions {
   double plateau_factor = 0.5;
   int64_t plateau_patience = 2;
   double label_smoothing = 0.1, clip = 0;
-  double target_noise = 0;
+  double target_noise = 0, piece_dropout = 0;
   SamplingSettings sampling;
   GuideSettings guide;
   Period validate{1, Period::Unit::epochs};
@@ -207,6 +207,8 @@ struct TrainOptions {
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
     v("target_noise", target_noise, "share of the decoder's input tokens that are replaced by random ones",
+      from_below(0, 1));
+    v("piece_dropout", piece_dropout, "share of pieces that fall apart into those they are made of, anew each epoch",
       from_below(0, 1));
     v("validate", validate, "how often to validate");
     v("metric", metric, "what \"best\" means; language: perplexity",

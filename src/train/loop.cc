@@ -94,6 +94,7 @@ BatchOptions batch_options(const TrainOptions& options) {
   BatchOptions b;
   b.tokens = options.batch_tokens.tokens;
   b.seed = options.seed;
+  b.piece_dropout = options.piece_dropout;
   return b;
 }
 

@@ -61,6 +61,10 @@ struct ResumeKinds : testing::Test {
   }
 };
 
+TEST_F(ResumeKinds, PiecesFallApartAlike) {
+  expect_same_and_new(run, {"train.piece_dropout=0.3"}, {"tokenizer.kind=bpe", "tokenizer.size=60"});
+}
+
 TEST_F(ResumeKinds, AdamWDecays) {
   expect_same_and_new(run, {"train.optimizer=adamw", "train.weight_decay=0.1"});
   const SmallRun other;

@@ -266,6 +266,12 @@ constexpr Mistake kMistakes[] = {
     {Edit::below, "stop = \"3u\"", "guide = { weight = 1, kind = \"alignment\" }",
      "r.toml:15: train.guide.kind = \"alignment\", but nothing says which words go together",
      "name files of word alignments: data.alignment = [\"train.align\"]"},
+    {Edit::below, "[train]", "piece_dropout = 1", "r.toml:13: train.piece_dropout = 1 is out of range: 0 to below 1",
+     "for example piece_dropout = 0.0"},
+    {Edit::all, "",
+     "[data]\ntrain = [\"train.en\", \"train.de\"]\n[tokenizer]\nkind = \"char\"\n[train]\npiece_dropout = 0.1",
+     "r.toml:6: train.piece_dropout = 0.1, but tokenizer.kind = \"char\" has no pieces that are made of others",
+     "leave piece_dropout out, or set kind to \"bpe\", \"unigram\" or \"wordpiece\""},
     {Edit::below, "[train]", "epsilon = 0", "r.toml:13: train.epsilon = 0 is out of range: above 0",
      "for example epsilon = 1e-09"},
 };
