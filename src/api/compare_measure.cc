@@ -5,6 +5,7 @@
 
 #include "api/compare_files.h"
 #include "api/metrics_file.h"
+#include "api/run_folder.h"
 #include "api/validator.h"
 #include "api/word_alignment.h"
 #include "attune/test.h"
@@ -177,6 +178,7 @@ void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& p
 
 /// Quality, sizes, work and pictures: what the model itself tells. Gives back the lines to time decoding with.
 std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
+  const FolderLock lock(folder);  // the corpus may have to be written there
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
   const CorpusPlace place = corpus_place(folder, m.tokenizers);

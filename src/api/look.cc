@@ -46,8 +46,7 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
   const int64_t each = std::ssize(p.rows) * std::ssize(p.columns);
   p.heads = static_cast<int>(std::ssize(p.weights) / each);
   if (head_ >= p.heads) fail(ErrorKind::usage, "there is no head {}: there are heads 0 to {}", head_, p.heads - 1);
-  p.weights = head_ < 0 ? mean_of_heads(p.weights, p.heads)
-                        : std::vector<float>(p.weights.begin() + head_ * each, p.weights.begin() + (head_ + 1) * each);
+  p.weights = of_head(p.weights, p.heads, head_);
   return p;
 }
 

@@ -28,8 +28,7 @@ constexpr const char* kOptimizers = R"(
 
 `optimizer = "adam"` names one, `optimizer = { kind = "sgd", momentum = 0.95 }` sets its options too. `weight_decay`
 belongs to all of them and never goes through the gradients; `beta1`, `beta2` and `epsilon` are those of adam and adamw.
-In the formulas p is a weight, g its gradient and t the number of updates
-that were not skipped.
+In the formulas p is a weight, g its gradient and t the number of updates that were not skipped.
 )";
 
 constexpr const char* kDecoderReads = R"(
@@ -106,11 +105,12 @@ their pieces. `start_parts` says what to take and `freeze` what to leave alone, 
 
 ## Memory
 
-`memory = "4G"` (units `K`, `M`, `G`, `T` of 1,024, or `4GiB`) is the most that training may take, known before its first
-update; validations take a little more. With `batch_tokens = "auto"` the largest budget that fits, a multiple of 256 up to 65,536, is chosen once and
-written into the run's recipe; a `batch_tokens` that does not fit is an error that names one that does (exit 8). It
-depends on the threads, each of which works on a shard of its own. `recompute = true` is gradient checkpointing: less
-memory for about a third more time, and the same bits; [performance.md](performance.md) has figures.
+`memory = "4G"` (units `K`, `M`, `G`, `T` of 1,024, or `4GiB`) is the most that training may take, known before its
+first update; validations take a little more. With `batch_tokens = "auto"` the largest budget that fits, a multiple of
+256 up to 65,536, is chosen once and written into the run's recipe; a `batch_tokens` that does not fit is an error that
+names one that does (exit 8). It depends on the threads, each of which works on a shard of its own. `recompute = true`
+is gradient checkpointing: less memory for about a third more time, and the same bits; [performance.md](performance.md)
+has figures.
 
 ## When training goes wrong
 

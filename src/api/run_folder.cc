@@ -12,6 +12,7 @@
 #include <filesystem>
 #include <set>
 #include <thread>
+#include <type_traits>
 
 #include "api/start_model.h"
 #include "base/error.h"
@@ -137,31 +138,37 @@ void RunFolder::expect_empty() const {
 
 namespace {
 
+/// The counters of a run by their names in a checkpoint, to be written and to be read.
+template <class P, class Visit>
+void each_counter(P& p, Visit&& visit) {
+  visit("updates", p.updates);
+  visit("batches", p.batches);
+  visit("source_tokens", p.source_tokens);
+  visit("target_tokens", p.target_tokens);
+  visit("sentences", p.sentences);
+  visit("seconds", p.seconds);
+  visit("data_epoch", p.data.epoch);
+  visit("data_example", p.data.example);
+  visit("validations", p.validations);
+  visit("stalled", p.stalled);
+  visit("best_update", p.best_update);
+  visit("validated_update", p.validated_update);
+  if (p.best_update > 0) visit("best_score", p.best_score);
+  visit("steps", p.steps);
+  visit("skipped", p.skipped);
+  visit("skipped_in_row", p.skipped_in_row);
+  visit("rate_scale", p.rate_scale);
+  visit("waited", p.waited);
+  visit("good_update", p.good_update);
+  visit("rolled_back_to", p.rolled_back_to);
+  visit("loss_count", p.trend.count);
+  visit("loss_mean", p.trend.mean);
+  visit("loss_best", p.trend.best);
+}
+
 State state_of(const Progress& p, const std::vector<Milestone>& milestones, const std::string& content_hash) {
   State s;
-  s.set("updates", p.updates);
-  s.set("batches", p.batches);
-  s.set("source_tokens", p.source_tokens);
-  s.set("target_tokens", p.target_tokens);
-  s.set("sentences", p.sentences);
-  s.set("seconds", p.seconds);
-  s.set("data_epoch", p.data.epoch);
-  s.set("data_example", p.data.example);
-  s.set("validations", p.validations);
-  s.set("stalled", p.stalled);
-  s.set("best_update", p.best_update);
-  s.set("validated_update", p.validated_update);
-  s.set("steps", p.steps);
-  s.set("skipped", p.skipped);
-  s.set("skipped_in_row", p.skipped_in_row);
-  s.set("rate_scale", p.rate_scale);
-  s.set("waited", p.waited);
-  s.set("good_update", p.good_update);
-  s.set("rolled_back_to", p.rolled_back_to);
-  s.set("loss_count", p.trend.count);
-  s.set("loss_mean", p.trend.mean);
-  s.set("loss_best", p.trend.best);
-  if (p.best_update > 0) s.set("best_score", p.best_score);
+  each_counter(p, [&](const char* name, auto value) { s.set(name, value); });
   s.set("content_hash", content_hash);
   s.set("milestones", static_cast<int64_t>(milestones.size()));
   for (size_t i = 0; i < milestones.size(); ++i) {
@@ -173,28 +180,14 @@ State state_of(const Progress& p, const std::vector<Milestone>& milestones, cons
 
 Progress progress_of(const State& s) {
   Progress p;
-  p.updates = s.whole("updates");
-  p.batches = s.whole("batches");
-  p.source_tokens = s.whole("source_tokens");
-  p.target_tokens = s.whole("target_tokens");
-  p.sentences = s.whole("sentences");
-  p.seconds = s.number("seconds");
-  p.data = {s.whole("data_epoch"), s.whole("data_example")};
-  p.validations = s.whole("validations");
-  p.stalled = s.whole("stalled");
-  p.best_update = s.whole("best_update");
-  p.validated_update = s.whole("validated_update");
-  if (p.best_update > 0) p.best_score = s.number("best_score");
-  p.steps = p.good_update = p.updates;
-  if (!s.has("steps")) return p;  // of a version that skipped no updates
-  p.steps = s.whole("steps");
-  p.skipped = s.whole("skipped");
-  p.skipped_in_row = s.whole("skipped_in_row");
-  p.rate_scale = s.number("rate_scale");
-  p.waited = s.whole("waited");
-  p.good_update = s.whole("good_update");
-  p.rolled_back_to = s.whole("rolled_back_to");
-  if (s.has("loss_count")) p.trend = {s.whole("loss_count"), s.number("loss_mean"), s.number("loss_best")};
+  p.steps = p.good_update = s.whole("updates");  // of a version that skipped no updates
+  each_counter(p, [&](const char* name, auto& value) {
+    if (!s.has(name)) return;
+    if constexpr (std::is_same_v<decltype(value), double&>)
+      value = s.number(name);
+    else
+      value = s.whole(name);
+  });
   return p;
 }
 

@@ -186,12 +186,8 @@ void StartModel::give(Transformer& model, const Tokenizers& now, ThreadPool* poo
          dir_, some_of(troubles), dir_, kRecipeName);
   parameters.repack(pool);
 
-  std::string sentence =
-      fmt::format("started from {}: {} of {} parameters taken", dir_, taker.taken, parameters.named().size());
-  int64_t frozen = 0;
-  for (int i = 0; i < parameters.count(); ++i)
-    if (parameters.is_frozen(i)) frozen += std::ssize(parameters.names(i));
-  notes_ = {sentence + fmt::format(", {} frozen", frozen)};
+  notes_ = {fmt::format("started from {}: {} of {} parameters taken, {} frozen", dir_, taker.taken,
+                        parameters.named().size(), parameters.frozen())};
   notes_.insert(notes_.end(), taker.matched.begin(), taker.matched.end());
 }
 

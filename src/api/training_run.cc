@@ -21,13 +21,6 @@ namespace fs = std::filesystem;
 /// Where most runs land: what estimates of time assume before anything was measured.
 constexpr double kLikelyShareOfPeak = 0.55;
 
-std::string frozen_note(const Parameters& parameters) {
-  int64_t frozen = 0;
-  for (int i = 0; i < parameters.count(); ++i)
-    if (parameters.is_frozen(i)) frozen += std::ssize(parameters.names(i));
-  return frozen == 0 ? "" : fmt::format("{} of {} parameters are frozen", frozen, parameters.named().size());
-}
-
 }  // namespace
 
 void Smoothed::add(const UpdateResult& r, double seconds) {
@@ -180,8 +173,8 @@ TrainingPlan TrainingRun::plan() const {
   p.notes = place_.notes;
   p.notes.insert(p.notes.end(), tokenizers_.notes.begin(), tokenizers_.notes.end());
   if (start_) p.notes.insert(p.notes.end(), start_->notes().begin(), start_->notes().end());
-  if (const std::string frozen = frozen_note(model_.parameters()); !start_ && !frozen.empty())
-    p.notes.push_back(frozen);
+  if (const Parameters& all = model_.parameters(); !start_ && all.frozen() > 0)
+    p.notes.push_back(fmt::format("{} of {} parameters are frozen", all.frozen(), all.named().size()));
   const auto add = [&](const PairReport& r, const char* what) {
     for (const std::string& s : r.sentences(recipe_.data.overlong)) p.notes.push_back(std::string(what) + ": " + s);
   };

@@ -126,24 +126,28 @@ struct Translator::Body {
     return t;
   }
 
-  /// Whether its attention from decoder to encoder has weights.
-  bool tells_alignment() const {
-    Arena arena;
-    return !cross_attention(model(), {{text::kEnd}, {text::kEnd}}, model().alignment_layer(), arena).empty();
+  /// The attention that words are aligned by: the one that was guided in training, if one was; else the one that tells
+  /// it best.
+  AttentionChoice aligned_by() const {
+    AttentionChoice by = by_guide({}, opened.recipe.train.guide);
+    if (by.layer < 0) by.layer = static_cast<int>(model().alignment_layer());
+    return by;
   }
 
-  /// By the attention that was guided in training, if one was; else by the one that tells it best.
+  /// Whether that attention has weights.
+  bool tells_alignment() const {
+    Arena arena;
+    return !cross_attention(model(), {{text::kEnd}, {text::kEnd}}, aligned_by().layer, arena).empty();
+  }
+
   WordPairs align(const std::string& line, const SentencePair& pair, const std::vector<int>& target_words,
                   Arena& arena) const {
     if (pair.target.empty() || pair.source.empty()) return {};
-    GuideSettings by = opened.recipe.train.guide;
-    if (by.weight == 0) by = {};
-    auto weights = cross_attention(model(), pair, by.layer < 0 ? model().alignment_layer() : by.layer, arena);
+    const AttentionChoice by = aligned_by();
+    auto weights = cross_attention(model(), pair, by.layer, arena);
     const int64_t each = std::ssize(pair.source) * std::ssize(pair.target), heads = std::ssize(weights) / each;
     if (heads == 0) return {};
-    weights = by.head < 0
-                  ? mean_of_heads(weights, heads)
-                  : std::vector<float>(weights.begin() + by.head * each, weights.begin() + (by.head + 1) * each);
+    weights = of_head(weights, heads, by.head);
     std::vector<int> words = text::words_of_pieces(source_tokenizer(), line);
     words.resize(pair.source.size() - 1);  // what was cropped, and the end mark, is no word
     return align_words(weights, words, target_words, std::ssize(pair.source));

@@ -8,12 +8,6 @@
 
 namespace attune {
 
-namespace {
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-}  // namespace
-
 std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
                                      Arena& arena) {
   Ctx ctx(arena);
@@ -34,8 +28,12 @@ std::vector<float> cross_attention(const Transformer& model, const SentencePair&
   return attention_weights(model, pair, fmt::format("decoder.{}.cross", layer), arena);
 }
 
-std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads) {
+std::vector<float> of_head(const std::vector<float>& weights, int64_t heads, int64_t head) {
   const size_t each = weights.size() / static_cast<size_t>(heads);
+  if (head >= 0) {
+    const float* first = weights.data() + static_cast<size_t>(head) * each;
+    return {first, first + each};
+  }
   std::vector<float> mean(each, 0.0f);
   for (size_t i = 0; i < weights.size(); ++i) mean[i % each] += weights[i];
   for (float& x : mean) x /= static_cast<float>(heads);
@@ -54,7 +52,7 @@ std::vector<int> words_of_target(const text::Tokenizer& tokenizer, const std::ve
   std::string before;
   for (size_t i = 0; i < ids.size(); ++i) {
     std::string text = tokenizer.decode({ids.data(), i + 1});
-    const bool says = text.size() > before.size() && !is_space(text.back());
+    const bool says = text.size() > before.size() && !text::is_space(static_cast<unsigned char>(text.back()));
     out.push_back(says ? text::words_of_characters(text).back() : -1);
     before = std::move(text);
   }

@@ -21,8 +21,8 @@ std::vector<float> attention_weights(const Transformer& model, const SentencePai
                                      Arena& arena);
 /// What each target token attended to when it was to be said, [heads, target, source].
 std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena);
-/// The mean of the heads, [target, source].
-std::vector<float> mean_of_heads(const std::vector<float>& weights, int64_t heads);
+/// One head of them, [target, source]; -1: the mean of all.
+std::vector<float> of_head(const std::vector<float>& weights, int64_t heads, int64_t head);
 
 std::vector<std::string> pieces_of(const text::Tokenizer& tokenizer, const std::vector<int32_t>& ids);
 

@@ -52,6 +52,13 @@ std::span<const NamedParameter> Parameters::names(int i) const {
   return {named_.data() + e.first_name, e.names};
 }
 
+int64_t Parameters::frozen() const {
+  int64_t count = 0;
+  for (const Entry& e : entries_)
+    if (e.frozen) count += static_cast<int64_t>(e.names);
+  return count;
+}
+
 int64_t Parameters::numbers() const {
   int64_t n = 0;
   for (const Entry& e : entries_) n += e.shape.size();

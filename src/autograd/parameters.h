@@ -57,6 +57,8 @@ class Parameters {
   /// How much of it updates change: those, and the buffers.
   int64_t changing() const { return changing_; }
   bool is_frozen(int i) const { return entries_[static_cast<size_t>(i)].frozen; }
+  /// How many are, by their names in files.
+  int64_t frozen() const;
   /// A parameter under the names that files have for it.
   std::span<const NamedParameter> names(int i) const;
   bool is_buffer(int i) const { return entries_[static_cast<size_t>(i)].buffer; }

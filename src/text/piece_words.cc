@@ -4,12 +4,6 @@
 
 namespace attune::text {
 
-namespace {
-
-bool is_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
-
-}  // namespace
-
 std::vector<int> words_of_characters(std::string_view text) {
   std::vector<int> words;
   int word = -1;

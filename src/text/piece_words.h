@@ -7,6 +7,7 @@
 
 namespace attune::text {
 
+inline bool is_space(char32_t c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 /// The number of the word that each character is part of, or, for white space, of the word before it.
 std::vector<int> words_of_characters(std::string_view text);
 /// The number of the word each piece of a line is part of; -1 for pieces that are nothing but a space.

@@ -6,20 +6,7 @@ namespace attune {
 
 Guidance::Guidance(const Transformer& model, const GuideSettings& settings) : settings_(settings) {
   if (!on()) return;
-  const ModelOptions& o = model.options();
-  if (o.shape != ModelShape::encoder_decoder)
-    fail(ErrorKind::recipe,
-         "train.guide.weight = {}: there is no attention from decoder to encoder to guide\n"
-         "  fix: leave train.guide out",
-         settings.weight);
   const int64_t layer = settings.layer < 0 ? model.alignment_layer() : settings.layer;
-  if (layer >= o.decoder_layers)
-    fail(ErrorKind::recipe, "train.guide.layer = {}, but the decoder has layers 0 to {}\n  fix: -1 is the last but one",
-         layer, o.decoder_layers - 1);
-  if (settings.head >= model.cross_heads())
-    fail(ErrorKind::recipe,
-         "train.guide.head = {}, but there are heads 0 to {} from decoder to encoder\n  fix: -1 is the mean of all",
-         settings.head, model.cross_heads() - 1);
   if (!model.can_be_guided(layer))
     fail(ErrorKind::recipe,
          "train.guide: the cross-attention of layer {} has no weights that can be guided\n"

@@ -22,7 +22,8 @@ TEST(WordAlignment, TakesTheLargestWeightOfEachPiece) {
 }
 
 TEST(WordAlignment, MeanOfHeads) {
-  EXPECT_EQ(mean_of_heads({1, 2, 3, 4, 5, 6, 7, 8}, 2), (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_EQ(of_head({1, 2, 3, 4, 5, 6, 7, 8}, 2, -1), (std::vector<float>{3, 4, 5, 6}));
+  EXPECT_EQ(of_head({1, 2, 3, 4, 5, 6, 7, 8}, 2, 1), (std::vector<float>{5, 6, 7, 8}));
 }
 
 TEST(WordAlignment, PiecesKnowTheirWords) {

@@ -10,14 +10,13 @@ out=build/multi30k/$(cat "$program" recipes/multi30k-tiny/recipe.toml | sha256su
 mkdir -p "$out"
 files() { printf '["%s/%s.en.gz","%s/%s.de.gz"]' "$data" "$1" "$data" "$1"; }
 sets=(--set "data.train=$(files train)" --set "data.valid=$(files val)" --set "data.test=$(files test_2016_flickr)")
+[ $# -gt 0 ] || set -- 1 2 3
 scores=()
-for seed in "${@:-1 2 3}"; do
-  for s in $seed; do
-    "$program" train recipes/multi30k-tiny/recipe.toml --out "$out/seed-$s" "${sets[@]}" --set "train.seed=$s" --quiet
-    score=$("$program" test "$out/seed-$s" --json | sed -nE 's/.*"bleu":([0-9.]+).*/\1/p')
-    echo "seed $s: $score"
-    scores+=("$score")
-  done
+for s in "$@"; do
+  "$program" train recipes/multi30k-tiny/recipe.toml --out "$out/seed-$s" "${sets[@]}" --set "train.seed=$s" --quiet
+  score=$("$program" test "$out/seed-$s" --json | sed -nE 's/.*"bleu":([0-9.]+).*/\1/p')
+  echo "seed $s: $score"
+  scores+=("$score")
 done
 median=$(printf '%s\n' "${scores[@]}" | sort -n | awk '{ a[NR] = $1 } END { print a[int((NR + 1) / 2)] }')
 echo "median: $median"

@@ -148,15 +148,6 @@ TEST(Guidance, WhatCanNotBeGuided) {
   }
   m.cross_attention = {{"softmax", {{"score", "cosine"}}}};
   EXPECT_EQ(error(m, {.weight = 1}), "no error") << "a softmax of dot products of something";
-  EXPECT_EQ(error(m, {.weight = 1, .layer = 2}),
-            "train.guide.layer = 2, but the decoder has layers 0 to 1\n  fix: -1 is the last but one");
-  EXPECT_EQ(error(m, {.weight = 1, .head = 4}),
-            "train.guide.head = 4, but there are heads 0 to 3 from decoder to encoder\n  fix: -1 is the mean of all");
-  m = tiny_options();
-  m.shape = ModelShape::decoder;
-  EXPECT_EQ(error(m, {.weight = 1}),
-            "train.guide.weight = 1: there is no attention from decoder to encoder to guide\n  fix: leave train.guide "
-            "out");
 }
 
 }  // namespace
