@@ -144,9 +144,8 @@ Tokenizers StartModel::tokenizers() const {
   const bool both = recipe_.model.shape == ModelShape::encoder_decoder;
   if (!t.joint() && both && recipe_.model.tie == Tie::all)
     fail(ErrorKind::recipe,
-         "model.tie = \"all\" needs one vocabulary for both sides, and {} has two\n  fix: set model.tie = \"output\", "
-         "or "
-         "give the recipe a [tokenizer] of its own",
+         "model.tie = \"all\" needs one vocabulary for both sides, and {} has two\n"
+         "  fix: set model.tie = \"output\", or give the recipe a [tokenizer] of its own",
          dir_);
   if (!both) t.source = t.target;
   if (recipe_.data.lowercase && !(t.source->vocabulary().lowercase() && t.target->vocabulary().lowercase()))
