@@ -141,7 +141,7 @@ void add_metric(CLI::App& app, Session& session) {
   std::string names, sentences;
   for (const MetricDescription& m : describe_metrics()) {
     names += (names.empty() ? "" : ", ") + m.name;
-    sentences += (sentences.empty() ? "" : "; ") + m.name + ": " + m.sentence;
+    sentences += (sentences.empty() ? "one of\n" : "\n") + m.name + ": " + m.sentence;
   }
   CLI::App* command = add_command(app, session, "metric", "score files against references: " + names,
                                   "  attune metric bleu --ref test.de translated.de\n"

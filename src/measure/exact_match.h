@@ -7,7 +7,7 @@ namespace attune {
 class ExactMetric : public Metric {
  public:
   static constexpr MetricKind kKind{.name = "exact",
-                                    .sentence = "exact match: the share of lines that equal a reference, to the byte",
+                                    .sentence = "the share of lines that equal a reference, to the byte",
                                     .formula = "100 lines that equal a reference / lines",
                                     .cite = ""};
   struct Options {

@@ -71,12 +71,13 @@ std::string tercom_words(std::string_view line, const TerOptions& options) {
     std::erase_if(s, [](char c) { return std::string_view(".,?:;!\"()").find(c) != std::string::npos; });
     if (options.asian_support) s = set_off(s, is_asian_mark, true);
   }
-  return s;
+  return tokenize(s, Tokenization::none);
 }
 
 void TerMetric::count(const MetricLine& line, LineCounts& out) const {
   std::vector<std::string> texts{tercom_words(line.hypothesis, options_)};
-  for (std::string_view r : line.references) texts.push_back(tercom_words(r, options_));
+  // sacreBLEU does it twice to references, which can tell where they are normalized: "Tom's, a" ends as "Tom 's a".
+  for (std::string_view r : line.references) texts.push_back(tercom_words(tercom_words(r, options_), options_));
   std::vector<std::vector<std::string_view>> words;
   for (const std::string& t : texts) words.push_back(split_words(t));
   const std::vector<Ids> ids = number_words(words);

@@ -62,8 +62,8 @@ SETS = {
     "mixed": text_set(OTHER + WORDS[:20], 18, 14, 0.3, 1, references=2),
     "moved": text_set(WORDS[:14], 30, 45, 0.2, 4),
     "long": text_set(WORDS[:8], 3, 160, 0.3, 8),
-    "unequal": {"references": [["a b c d e f g h", "one two", "", "x", " ".join(WORDS * 3), "a", "b a"]],
-                "systems": [["a b", "one two three four five six seven", "not empty", "", "the", " ".join(WORDS * 3), "a b"]]},
+    "unequal": {"references": [["a b's, d e f g h", "one two", "", "x", " ".join(WORDS * 3), "a", "b a"]],
+                "systems": [["a b 's", "one two three four five six seven", "not empty", "", "the", " ".join(WORDS * 3), "a b"]]},
     "many": text_set(WORDS, 40, 12, 0.4, 1, systems=3),
 }
 
