@@ -5,12 +5,18 @@ _attune() {
     [[ ${COMP_WORDS[i]} == -* ]] || at+=" ${COMP_WORDS[i]}"
   done
   local common="--help --json --quiet --threads --isa" words
+  local metric="--ref --sentence-level --confidence --paired --samples --seed"
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
   --kind) words="bpe word char" ;;
-  --tokenize) words="13a none" ;;
+  --tokenize) words="13a intl char zh none" ;;
   --smooth) words="exp floor none" ;;
-  --ref) words="" ;;
+  --paired) words="bootstrap randomization" ;;
+  --variant) words="1 2 L" ;;
+  --unit) words="line word" ;;
+  --format) words="lines conll" ;;
+  --average) words="macro micro weighted" ;;
+  --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
   *)
     case "$at" in
@@ -31,8 +37,16 @@ _attune() {
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;
     " tokenizer "*) words="--ids $common" ;;
-    " metric") words="bleu exact aer $common" ;;
-    " metric "*) words="--ref --tokenize --smooth --lowercase $common" ;;
+    " metric") words="bleu exact aer chrf chrf++ ter rouge wer cer accuracy f1 span-f1 $common" ;;
+    " metric bleu"*) words="--tokenize --smooth --smooth-value --lowercase --effective-order $metric $common" ;;
+    " metric chrf"*) words="--char-order --word-order --beta --lowercase --whitespace --eps-smoothing $metric $common" ;;
+    " metric ter"*) words="--case-sensitive --normalized --no-punct --asian-support $metric $common" ;;
+    " metric rouge"*) words="--variant $metric $common" ;;
+    " metric f1"*) words="--average --unit --format $metric $common" ;;
+    " metric accuracy"*) words="--unit --format $metric $common" ;;
+    " metric span-f1"*) words="--format $metric $common" ;;
+    " metric aer"*) words="$metric $common" ;;
+    " metric "*) words="--lowercase $metric $common" ;;
     " bench") words="train gemm attention $common" ;;
     " bench train"*) words="--set --updates --warm $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;

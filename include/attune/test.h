@@ -14,7 +14,7 @@ struct TestedLine {
 };
 
 struct TestReport {
-  std::vector<MetricResult> scores;  // bleu, exact; of a language model perplexity, loss
+  std::vector<MetricResult> scores;  // bleu, exact, train.metric; of a language model perplexity, loss
   std::vector<TestedLine> tested;    // what they were measured on; none for a language model
   int64_t lines = 0, tokens = 0;     // tokens: that a language model was asked for
   double seconds = 0;                // of translating

@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "api/compare_files.h"
+#include "attune/metric.h"
 #include "base/text.h"
 
 namespace attune {
@@ -33,8 +34,8 @@ class Sheet {
   explicit Sheet(const Comparison& c) : comparison_(c) {}
 
   /// A column of figures, left out where no variant has any.
-  void add(const char* title, const char* meaning, int better, const std::function<Number(const VariantFigures&)>& of,
-           const std::function<std::string(double)>& text) {
+  void add(const std::string& title, const char* meaning, int better,
+           const std::function<Number(const VariantFigures&)>& of, const std::function<std::string(double)>& text) {
     Column column{title, meaning, better, {}, {}};
     bool any = false;
     for (const ComparedVariant& v : comparison_.variants) {
@@ -93,14 +94,17 @@ std::vector<Column> columns_of(const Comparison& c) {
   s.add(
       "loss", "validation loss per target token", -1, [](const VariantFigures& f) { return f.loss; },
       [](double x) { return fmt::format("{:.4f}", x); });
-  for (const char* name : {"bleu", "exact"})
+  std::vector<std::string> names{"bleu", "exact"};
+  if (c.metric != "bleu" && c.metric != "exact" && c.metric != "loss" && c.metric != "perplexity")
+    names.push_back(c.metric);
+  for (const std::string& name : names)
     s.add(
-        name, "on the validation set, greedy", 1, [name](const VariantFigures& f) { return score(f.valid, name); },
-        two_digits);
-  for (const auto& [name, title] : {std::pair{"bleu", "test bleu"}, {"exact", "test exact"}})
+        name, "on the validation set, greedy", less_is_better(name) ? -1 : 1,
+        [&](const VariantFigures& f) { return score(f.valid, name); }, two_digits);
+  for (const std::string& name : names)
     s.add(
-        title, "on the test set, as `attune test` measures it", 1,
-        [name = name](const VariantFigures& f) { return score(f.test, name); }, two_digits);
+        "test " + name, "on the test set, as `attune test` measures it", less_is_better(name) ? -1 : 1,
+        [&](const VariantFigures& f) { return score(f.test, name); }, two_digits);
   const auto positive = [](double x) { return x > 0 ? Number(x) : std::nullopt; };
   s.add(
       "train tok/s", "target tokens a second while training, the median of the run's log", 1,

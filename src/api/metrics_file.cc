@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "attune/metric.h"
 #include "data/line_reader.h"
 
 namespace attune {
@@ -13,9 +14,8 @@ namespace {
 using Json = nlohmann::json;
 
 bool is_score(const std::string& name) {
-  for (const char* metric : {"bleu", "chrf", "accuracy", "perplexity", "exact"})
-    if (name == metric) return true;
-  return name.starts_with("valid_");
+  const std::vector<std::string> known = metric_names();
+  return name.starts_with("valid_") || name == "perplexity" || std::count(known.begin(), known.end(), name) > 0;
 }
 
 /// Calls f with every line that is an object.
@@ -89,7 +89,7 @@ std::vector<UpdateLine> read_update_lines(const std::string& path) {
 }
 
 int64_t best_score(const std::vector<ModelScore>& scores, const std::string& metric) {
-  const bool less = metric == "loss" || metric == "perplexity";
+  const bool less = less_is_better(metric);
   int64_t best = -1;
   double best_value = 0;
   for (size_t i = 0; i < scores.size(); ++i)

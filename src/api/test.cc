@@ -3,6 +3,7 @@
 #include <numbers>
 
 #include "api/model_files.h"
+#include "api/task_metrics.h"
 #include "attune/version.h"
 #include "base/clock.h"
 #include "base/error.h"
@@ -85,11 +86,11 @@ TestReport test_model(const std::string& model, const std::vector<std::string>& 
   if (cropped > 0)
     report.notes.push_back(fmt::format("{} line{} cropped to {} tokens", thousands(cropped), cropped == 1 ? "" : "s",
                                        thousands(translator.longest())));
-  const bool lowercase = recipe.train.metric_options.lowercase || recipe.data.lowercase;
-  report.scores.push_back(measure("bleu", texts, {targets}, {recipe.train.metric_options.tokenize, {}, lowercase}));
-  report.scores.push_back(measure("exact", texts, {targets}, {{}, {}, lowercase}));
+  MetricSettings how = recipe.train.metric_options;
+  how.lowercase = how.lowercase || recipe.data.lowercase;
+  report.scores = judge_texts(texts, targets, recipe.train.metric, how, threads);
   for (size_t i = 0; i < texts.size(); ++i) {
-    const bool right = measure("exact", {texts[i]}, {{targets[i]}}, {{}, {}, lowercase}).score > 0;
+    const bool right = measure("exact", {texts[i]}, {{targets[i]}}, {.lowercase = how.lowercase}).score > 0;
     report.tested.push_back({std::move(sources[i]), std::move(targets[i]), std::move(texts[i]), right});
   }
   return report;

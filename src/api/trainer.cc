@@ -28,8 +28,8 @@ void refuse_what_is_not_there(const Recipe& recipe) {
          "set task = \"translate\" or \"language\"");
   refuse(recipe.task == Task::translate && recipe.model.shape != ModelShape::encoder_decoder, "model.shape",
          "set model.shape = \"encoder-decoder\"");
-  refuse(recipe.train.metric == "chrf" || recipe.train.metric == "accuracy",
-         "train.metric = \"" + recipe.train.metric + "\"", "use bleu, exact, loss or perplexity");
+  refuse(recipe.train.metric == "accuracy", "train.metric = \"" + recipe.train.metric + "\"",
+         "use bleu, chrf, exact, loss or perplexity");
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
   const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 1}, recipe.train.freeze);

@@ -5,7 +5,7 @@
 #include <numbers>
 
 #include "api/look.h"
-#include "attune/metric.h"
+#include "api/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "decode/search.h"
@@ -44,11 +44,9 @@ std::vector<std::string> Validator::translations() {
 
 void Validator::judge_translations(ValidationResult& v) {
   const std::vector<std::string> lines = translations();
-  MetricOptions options;
-  options.tokenize = recipe_.train.metric_options.tokenize;
-  options.lowercase = recipe_.train.metric_options.lowercase;
-  v.scores.emplace_back("bleu", measure("bleu", lines, {data_.valid_target}, options).score);
-  v.scores.emplace_back("exact", measure("exact", lines, {data_.valid_target}).score);
+  for (const MetricResult& r :
+       judge_texts(lines, data_.valid_target, recipe_.train.metric, recipe_.train.metric_options, pool_.threads()))
+    v.scores.emplace_back(r.name, r.score);
   for (size_t i = 0; i < std::min(kSamples, lines.size()); ++i)
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
 }
@@ -94,9 +92,10 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }
-  const bool less = v.metric == "loss" || v.metric == "perplexity";
-  v.score = v.metric == "loss" ? v.loss : less ? v.perplexity : v.scores[v.metric == "bleu" ? 0 : 1].second;
-  *score = less ? -v.score : v.score;
+  v.score = v.metric == "loss" ? v.loss : v.perplexity;
+  for (const auto& [name, value] : v.scores)
+    if (name == v.metric) v.score = value;
+  *score = less_is_better(v.metric) ? -v.score : v.score;
   v.seconds = watch.seconds();
   return v;
 }

@@ -3,8 +3,8 @@
 #include <set>
 #include <utility>
 
-#include "attune/version.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "text/links.h"
 
 namespace attune {
@@ -18,7 +18,7 @@ struct Line {
   Links all, sure;
 };
 
-Line read_line(const std::string& line, const char* what, size_t number) {
+Line read_line(std::string_view line, const char* what, int64_t number) {
   std::vector<text::Link> links;
   if (const std::string_view bad = text::read_links(line, links); !bad.empty())
     fail(ErrorKind::data, "line {} of the {}: '{}' is no link of two words\n  fix: write pairs of numbers: 0-0 1-2",
@@ -31,36 +31,39 @@ Line read_line(const std::string& line, const char* what, size_t number) {
   return out;
 }
 
-int64_t common(const Links& a, const Links& b) {
-  int64_t count = 0;
-  for (const auto& link : a) count += b.contains(link);
+double common(const Links& a, const Links& b) {
+  double count = 0;
+  for (const auto& link : a) count += b.contains(link) ? 1 : 0;
   return count;
 }
 
-double percent(int64_t of, int64_t all) {
-  return all > 0 ? 100.0 * static_cast<double>(of) / static_cast<double>(all) : 100;
-}
+/// Of nothing all is right.
+double share(double of, double all) { return all > 0 ? 100 * of / all : 100; }
+
+enum Place : uint32_t { kFound, kSure, kFoundSure, kFoundPossible };
 
 }  // namespace
 
-AlignmentError alignment_error(const std::vector<std::string>& hypotheses, const std::vector<std::string>& reference) {
-  check(hypotheses.size() == reference.size(), "alignment_error", "{} lines for {} of the reference", hypotheses.size(),
-        reference.size());
-  int64_t found = 0, sure = 0, found_sure = 0, found_possible = 0;
-  for (size_t i = 0; i < hypotheses.size(); ++i) {
-    const Line a = read_line(hypotheses[i], "hypotheses", i + 1), r = read_line(reference[i], "reference", i + 1);
-    found += std::ssize(a.all);
-    sure += std::ssize(r.sure);
-    found_sure += common(a.all, r.sure);
-    found_possible += common(a.all, r.all);
-  }
-  AlignmentError e;
-  e.score = 100 - percent(found_sure + found_possible, found + sure);
-  e.precision = percent(found_possible, found);
-  e.recall = percent(found_sure, sure);
-  e.links = found;
-  e.signature = fmt::format("links:words|version:attune.{}", version());
-  return e;
+void AlignmentErrorMetric::count(const MetricLine& line, LineCounts& out) const {
+  const Line a = read_line(line.hypothesis, "hypotheses", line.number);
+  const Line r = read_line(line.references[0], "reference", line.number);
+  out.emplace_back(kFound, std::ssize(a.all));
+  out.emplace_back(kSure, std::ssize(r.sure));
+  out.emplace_back(kFoundSure, common(a.all, r.sure));
+  out.emplace_back(kFoundPossible, common(a.all, r.all));
+}
+
+double AlignmentErrorMetric::score(std::span<const double> sums) const {
+  return 100 - share(sums[kFoundSure] + sums[kFoundPossible], sums[kFound] + sums[kSure]);
+}
+
+void AlignmentErrorMetric::describe(std::span<const double> sums, const std::string& interval,
+                                    MetricResult& out) const {
+  const double precision = share(sums[kFoundPossible], sums[kFound]), recall = share(sums[kFoundSure], sums[kSure]);
+  out.score = score(sums);
+  out.text = fmt::format("alignment error rate = {:.2f} %{} (precision {:.2f} %, recall {:.2f} %, {} links)", out.score,
+                         interval, precision, recall, thousands(static_cast<int64_t>(sums[kFound])));
+  out.details = {{"precision", precision}, {"recall", recall}, {"links", sums[kFound]}};
 }
 
 }  // namespace attune

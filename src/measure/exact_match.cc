@@ -2,28 +2,26 @@
 
 #include <algorithm>
 
-#include "attune/version.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "text/lower_case.h"
 
 namespace attune {
 
-ExactMatch exact_match(const std::vector<std::string>& hypotheses,
-                       const std::vector<std::vector<std::string>>& references, bool lowercase) {
-  check(!references.empty(), "exact_match", "no references");
-  for (const auto& r : references)
-    if (r.size() != hypotheses.size())
-      fail(ErrorKind::data, "{} hypotheses, but {} references", hypotheses.size(), r.size());
-  ExactMatch out;
-  out.lines = std::ssize(hypotheses);
-  for (size_t i = 0; i < hypotheses.size(); ++i)
-    out.right += std::any_of(references.begin(), references.end(), [&](const auto& r) {
-      return r[i] == hypotheses[i] || (lowercase && text::lower_case(r[i]) == text::lower_case(hypotheses[i]));
-    });
-  out.score = out.lines > 0 ? 100.0 * static_cast<double>(out.right) / static_cast<double>(out.lines) : 0.0;
-  out.signature =
-      fmt::format("nrefs:{}|case:{}|version:attune.{}", references.size(), lowercase ? "lc" : "mixed", version());
-  return out;
+void ExactMetric::count(const MetricLine& line, LineCounts& out) const {
+  const std::string_view h = line.hypothesis;
+  const bool right = std::any_of(line.references.begin(), line.references.end(), [&](std::string_view r) {
+    return r == h || (options_.lowercase && text::lower_case(r) == text::lower_case(h));
+  });
+  if (right) out.emplace_back(0, 1);
+  out.emplace_back(1, 1);
+}
+
+void ExactMetric::describe(std::span<const double> sums, const std::string& interval, MetricResult& out) const {
+  out.score = score(sums);
+  out.text = fmt::format("exact match = {:.2f} %{} ({} of {} lines)", out.score, interval,
+                         thousands(static_cast<int64_t>(sums[0])), thousands(static_cast<int64_t>(sums[1])));
+  out.details = {{"right", sums[0]}, {"lines", sums[1]}};
 }
 
 }  // namespace attune

@@ -1,21 +1,32 @@
 // The share of lines that equal a reference, for tasks with one right answer.
 #pragma once
-#include <cstdint>
-#include <string>
-#include <string_view>
-#include <vector>
+#include "measure/metric.h"
 
 namespace attune {
 
-struct ExactMatch {
-  double score = 0;  // 0 to 100
-  int64_t right = 0, lines = 0;
-  std::string signature;
-};
+class ExactMetric : public Metric {
+ public:
+  static constexpr MetricKind kKind{.name = "exact",
+                                    .sentence = "the share of lines that equal a reference, to the byte",
+                                    .formula = "100 lines that equal a reference / lines",
+                                    .cite = ""};
+  struct Options {
+    bool lowercase = false;
+    template <class V>
+    void fields(V& v) {
+      v("lowercase", lowercase, "compare in lower case");
+    }
+  };
+  explicit ExactMetric(const Options& options) : options_(options) {}
 
-/// references[k][i] belongs to hypotheses[i], which is right when it equals one of them to the byte (with `lowercase`,
-/// in lower case). ErrorKind::data when the counts differ.
-ExactMatch exact_match(const std::vector<std::string>& hypotheses,
-                       const std::vector<std::vector<std::string>>& references, bool lowercase = false);
+  size_t width() const override { return 2; }
+  void count(const MetricLine& line, LineCounts& out) const override;
+  double score(std::span<const double> sums) const override { return percent(sums[0], sums[1]); }
+  void describe(std::span<const double> sums, const std::string& interval, MetricResult& out) const override;
+  std::string signature() const override { return options_.lowercase ? "case:lc" : "case:mixed"; }
+
+ private:
+  Options options_;
+};
 
 }  // namespace attune

@@ -212,7 +212,7 @@ struct TrainOptions {
       from_below(0, 1));
     v("validate", validate, "how often to validate");
     v("metric", metric, "what \"best\" means; language: perplexity",
-      one_of({"bleu", "exact", "chrf", "loss", "perplexity", "accuracy"}));
+      one_of({"bleu", "exact", "chrf", "chrf++", "ter", "rouge", "wer", "cer", "loss", "perplexity", "accuracy"}));
     v("keep", keep, "checkpoints that stay", between(1, 1e6));
     v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
     v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));

@@ -64,7 +64,7 @@ TEST(Metric, AlignmentErrorRate) {
 
 TEST(Metric, Mistakes) {
   const TempFolder dir;
-  const std::string one = put(dir / "one.de", "a\n"), two = put(dir / "two.de", "a\nb\n");
+  const std::string one = put(dir / "one.de", "a\n"), two = put(dir / "two.de", "a\nb\n"), none = put(dir / "none", "");
   const struct {
     std::vector<std::string> words;
     int code;
@@ -77,13 +77,24 @@ TEST(Metric, Mistakes) {
        4,
        one + " has 1 line, " + two + " has 2\n  fix: a line must stand for a line: look for a lost one\n"},
       {{"blue", "--ref", one, one}, 2, "unknown metric 'blue'. Did you mean 'bleu'?\n"},
-      {{"xyzzy", "--ref", one, one}, 2, "unknown metric 'xyzzy'. Known: bleu, exact, aer\n"},
+      {{"xyzzy", "--ref", one, one},
+       2,
+       "unknown metric 'xyzzy'. Known: bleu, exact, aer, chrf, chrf++, ter, rouge, wer, cer, accuracy, f1, span-f1\n"},
       {{"bleu", "--ref", one, one, "--tokenize", "13b"},
        2,
-       "tokenize = '13b' is not known: 13a | none. Did you mean '13a'?\n"},
+       "tokenize = '13b' is not known: 13a | intl | char | zh | none. Did you mean '13a'?\n"},
       {{"exact", "--ref", one, one, "--smooth", "exp"},
        2,
-       "exact compares whole lines: it has no smooth\n  fix: leave --smooth out\n"},
+       "exact has no option smooth\n  fix: leave it out; there is lowercase\n"},
+      {{"bleu", "--ref", one, "--ref", two, one},
+       4,
+       one + " has 1 line, " + two + " has 2\n  fix: a line must stand for a line: look for a lost one\n"},
+      {{"bleu", "--ref", none, none},
+       4,
+       none + " is empty, and so is " + none + "\n  fix: look whether what should write them failed\n"},
+      {{"bleu", "--ref", one, one, "--paired", "bootstrap"},
+       2,
+       "a paired test compares systems, and there is one\n  fix: name the baseline, then the others\n"},
       {{"bleu", "--ref", "-", "-"},
        2,
        "the standard input (-) can be read only once\n  fix: put one of the texts into a file\n"},
@@ -102,8 +113,71 @@ TEST(Metric, Mistakes) {
   }
 }
 
+TEST(Metric, EveryOneRuns) {
+  const TempFolder dir;
+  const std::string ref = put(dir / "ref", "B-A O B-B\nO O\n"), hyp = put(dir / "hyp", "B-A O O\nO O\n");
+  for (const std::string& name : metric_names()) {
+    if (name == "aer") continue;
+    const Outcome r = run_attune({"metric", name, "--ref", ref, hyp, "--json", "--confidence", "--samples", "20"});
+    ASSERT_EQ(r.code, 0) << r.err;
+    const Json j = Json::parse(r.out);
+    EXPECT_EQ(j["name"], name);
+    EXPECT_TRUE(j["score"].is_number() && j["confidence_mean"].is_number() && j["confidence_var"].is_number()) << r.out;
+    EXPECT_NE(j["signature"].get<std::string>().find("bs:20|seed:12345"), std::string::npos) << r.out;
+  }
+  const Outcome spans = run_attune({"metric", "span-f1", "--ref", ref, hyp});
+  EXPECT_EQ(spans.out,
+            "span F1 = 66.67 (precision 100.00 %, recall 50.00 %; 2 spans, 1 found, 1 right; tags 80.00 % right)\n"
+            "label  precision  recall      f1  count  found  right\n"
+            "A         100.00  100.00  100.00      1      1      1\n"
+            "B           0.00    0.00    0.00      1      0      0\n"
+            "spans:conll|average:micro|version:attune." ATTUNE_VERSION "\n");
+}
+
+TEST(Metric, SeveralSystemsAreComparedWithTheFirst) {
+  const TempFolder dir;
+  std::string right, base, better;
+  for (int i = 0; i < 40; ++i) {
+    const std::string n = std::to_string(i * i);
+    right += "the cat number " + n + " sat on the mat\n";
+    base += (i % 2 ? "a cat number " : "the dog ") + n + " on mats\n";
+    better += "the cat number " + n + " sat on a mat\n";
+  }
+  const std::string ref = put(dir / "ref", right), a = put(dir / "a", base), b = put(dir / "b", better);
+  const Outcome r = run_attune({"metric", "bleu", "--ref", ref, a, b, "--paired", "bootstrap", "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const Json first = Json::parse(r.out.substr(0, r.out.find('\n'))),
+             second = Json::parse(r.out.substr(r.out.find('\n')));
+  EXPECT_EQ(first["system"], a);
+  EXPECT_FALSE(first.contains("p_value"));
+  EXPECT_LT(second["p_value"].get<double>(), 0.01);
+  EXPECT_GT(second["score"].get<double>(), first["score"].get<double>());
+  const Outcome table =
+      run_attune({"metric", "ter", "--ref", ref, a, b, "--paired", "randomization", "--samples", "50"});
+  EXPECT_NE(table.out.find("baseline"), std::string::npos) << table.out << table.err;
+  EXPECT_NE(table.out.find("nrefs:1|ar:50|seed:12345|case:lc"), std::string::npos) << table.out;
+  const Outcome lines = run_attune({"metric", "bleu", "--ref", ref, ref, "--sentence-level"});
+  EXPECT_EQ(std::count(lines.out.begin(), lines.out.end(), '\n'), 40);
+  EXPECT_TRUE(lines.out.starts_with("100.0000\n")) << lines.out;
+}
+
+TEST(Metric, DocumentedWhole) {
+  const std::string doc = slurp(ATTUNE_SOURCE_DIR "/docs/metrics.md");
+  const std::string completion = slurp(ATTUNE_SOURCE_DIR "/tools/completion.bash");
+  for (const MetricDescription& m : describe_metrics()) {
+    EXPECT_NE(doc.find("`" + m.name + "`"), std::string::npos) << m.name;
+    for (const auto& o : m.options) {
+      std::string flag = "--" + o.name;
+      std::replace(flag.begin(), flag.end(), '_', '-');
+      EXPECT_NE(doc.find(flag), std::string::npos) << flag;
+      EXPECT_NE(completion.find(flag), std::string::npos) << flag;
+    }
+  }
+}
+
 TEST(Metric, AsALibrary) {
-  EXPECT_EQ(metric_names(), (std::vector<std::string>{"bleu", "exact", "aer"}));
+  EXPECT_EQ(metric_names(), (std::vector<std::string>{"bleu", "exact", "aer", "chrf", "chrf++", "ter", "rouge", "wer",
+                                                      "cer", "accuracy", "f1", "span-f1"}));
   EXPECT_EQ(measure("bleu", {"a b c d"}, {{"a b c d"}}).score, 100);
   EXPECT_EQ(measure("exact", {"A"}, {{"a"}}, {.lowercase = true}).score, 100);
 }

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "attune/version.h"
 #include "data/files.h"
 
 namespace attune::test {
@@ -216,46 +215,24 @@ TEST(Bleu, IsSacreBleus) {
     EXPECT_NEAR(b.brevity_penalty, c.brevity_penalty, 1e-5);
     EXPECT_EQ(b.hypothesis_length, c.hypothesis_length);
     EXPECT_EQ(b.reference_length, c.reference_length);
-    EXPECT_EQ(b.signature, c.signature + "|version:attune." ATTUNE_VERSION);
+    const BleuMetric metric(c.options);
+    EXPECT_EQ("nrefs:" + std::to_string(c.references.size()) + "|" + metric.signature(), c.signature);
   }
 }
 
 TEST(Bleu, CountsInAnyOrderAndSpeaks) {
-  BleuCounter counter;
-  for (size_t i = 3; i-- > 0;) counter.add(kHyp[i], {kRef[i]});
-  const Bleu b = counter.result(), whole = bleu(kHyp, {kRef});
+  const Bleu b = bleu({kHyp[2], kHyp[0], kHyp[1]}, {{kRef[2], kRef[0], kRef[1]}}), whole = bleu(kHyp, {kRef});
   EXPECT_EQ(b.score, whole.score);
   EXPECT_EQ(b.matches, whole.matches);
   EXPECT_EQ(b.totals, whole.totals);
   EXPECT_EQ(bleu({"a b c d"}, {{"a b c d"}}).text(),
             "100.00 100.0/100.0/100.0/100.0 (BP = 1.000 ratio = 1.000 hyp_len = 4 ref_len = 4)");
-  EXPECT_EQ(BleuCounter().result().score, 0);
+  EXPECT_EQ(bleu({}, {{}}).score, 0);
 }
 
 TEST(Bleu, UnequalCountsAreErrors) {
   EXPECT_EQ(error_of([] { bleu({"a"}, {{"a", "b"}}); }), "data: 1 hypotheses, but 2 references");
   EXPECT_EQ(error_of([] { bleu({"a"}, {}); }), "usage: [bleu] no references");
-  BleuCounter counter;
-  counter.add("a", {"a", "b"});
-  EXPECT_EQ(error_of([&] { counter.add("a", {"a"}); }), "usage: [bleu] a line has 1 references, wanted 2");
-}
-
-TEST(Words, AreCutAsMteval13aDoes) {
-  const std::pair<const char*, const char*> cases[] = {
-      {"", ""},
-      {"Hello, world.", "Hello , world ."},
-      {"1,000.5 and .5 5. a.b", "1,000.5 and . 5 5 . a . b"},
-      {"5-6 x-y 10-", "5 - 6 x-y 10 -"},
-      {"...", ". . ."},
-      {"(a)[b]{c}", "( a ) [ b ] { c }"},
-      {"don't 'quote'", "don't 'quote'"},
-      {"&quot;x&quot; &amp;amp; &lt;i&gt;", "\" x \" & amp ; < i >"},
-      {"a\u00a0b\u2028c\u200bd", "a b c\u200bd"},
-      {"日本。é.", "日本。é ."},
-      {"\xff.\xc2", "\xff . \xc2"},  // no UTF-8: nothing breaks
-  };
-  for (const auto& [line, words] : cases) EXPECT_EQ(tokenize(line, Tokenization::v13a), words) << line;
-  EXPECT_EQ(tokenize("  a,b \t c. ", Tokenization::none), "a,b c.");
 }
 
 }  // namespace

@@ -1,0 +1,37 @@
+#include "measure/rouge.h"
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+
+namespace attune::test {
+namespace {
+
+int64_t naive(const Ids& a, const Ids& b) {
+  std::vector<std::vector<int64_t>> t(a.size() + 1, std::vector<int64_t>(b.size() + 1, 0));
+  for (size_t i = 1; i <= a.size(); ++i)
+    for (size_t j = 1; j <= b.size(); ++j)
+      t[i][j] = a[i - 1] == b[j - 1] ? t[i - 1][j - 1] + 1 : std::max(t[i - 1][j], t[i][j - 1]);
+  return t[a.size()][b.size()];
+}
+
+TEST(Rouge, LongestCommonSubsequence) {
+  Random random(3);
+  for (int round = 0; round < 200; ++round) {
+    Ids a(random.below(200)), b(random.below(200));
+    const uint64_t letters = 1 + random.below(20);
+    for (Ids* s : {&a, &b})
+      for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(letters));
+    ASSERT_EQ(common_subsequence(a, b), naive(a, b)) << a.size() << " " << b.size();
+  }
+  EXPECT_EQ(common_subsequence(Ids(64, 1), Ids(64, 1)), 64);
+  EXPECT_EQ(common_subsequence(Ids(128, 1), Ids(65, 1)), 65);
+}
+
+TEST(Rouge, Words) {
+  EXPECT_EQ(rouge_words("The CAT's 3.5\u00e9x-\xff!"), (std::vector<std::string>{"the", "cat", "s", "3", "5", "x"}));
+  EXPECT_TRUE(rouge_words("日本").empty());
+}
+
+}  // namespace
+}  // namespace attune::test
