@@ -22,6 +22,7 @@ namespace attune::kernels {
 namespace {
 
 constexpr int64_t kBlockRows = 480;        // rows of A that are cut to 8 bits at a time
+constexpr int64_t kNearBytes = 1 << 18;    // of panels that rows pass over twice
 constexpr float kRoundInt8 = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer, ties to even
 constexpr int32_t kRoundInt8Bits = 0x4B400000;
 
@@ -182,7 +183,7 @@ void cut_row(const float* x, int64_t k, int64_t depth, const RowCut& cut, T* to)
     }
   });
   const int64_t written = (k + 15) / 16 * 16;
-  std::memset(to + written, 0, static_cast<size_t>(depth - written) * sizeof(T));
+  if (written < depth) std::memset(to + written, 0, static_cast<size_t>(depth - written) * sizeof(T));
 }
 
 void cut_block(const Int8Gemm& g, int64_t first, int64_t depth, int64_t element, Pieces rows, CutRows& to) {
@@ -201,13 +202,14 @@ void cut_block(const Int8Gemm& g, int64_t first, int64_t depth, int64_t element,
 // --- the product
 // ------------------------------------------------------------------------------------------------------
 
-/// Sums of a tile to results.
-void finish_tile(const Int8Call& c, int64_t row, int rows, int64_t column, const int32_t* sums) {
+/// Sums of a tile to results. Without an epilogue nothing asks for one at every step.
+template <bool kEpilogue>
+HWY_INLINE void finish_tile(const Int8Call& c, int64_t row, int64_t rows, int64_t column, const int32_t* sums) {
   const Int8Gemm& g = c.g;
   const PackedInt8& b = *g.packed;
   const I i32;
   const int64_t cols = std::min<int64_t>(c.tiles.panel, b.n - column);
-  for (int i = 0; i < rows; ++i, sums += c.tiles.panel) {
+  for (int64_t i = 0; i < rows; ++i, sums += c.tiles.panel) {
     const RowCut& cut = c.a.cuts[static_cast<size_t>(row + i)];
     const int64_t r = c.first + row + i;
     const auto scale = splat(cut.scale);
@@ -220,26 +222,46 @@ void finish_tile(const Int8Call& c, int64_t row, int rows, int64_t column, const
         return hn::ConvertTo(F(), hn::Sub(own, shift));
       });
       v = v * (scale * load(b.scales + column + j));
-      store_at(finished(g.epilogue, v, r, column + j, count), g.c + r * g.c_stride + column + j, count);
+      if (kEpilogue) v = finished(g.epilogue, v, r, column + j, count);
+      store_at(v, g.c + r * g.c_stride + column + j, count);
     });
   }
 }
 
+/// Tiles of r rows each, over all of these rows and panels.
+template <bool kEpilogue>
+void tiles_of(const Int8Call& c, Int8TileFn tile, int64_t r, Pieces rows, Pieces panels) {
+  alignas(64) int32_t sums[kInt8MostRows * kInt8MostPanel];
+  const int64_t panel_bytes = c.depth * c.tiles.panel;
+  for (int64_t j = panels.from; j < panels.to; ++j)
+    for (int64_t i = rows.from; i < rows.to; i += r) {
+      const int64_t some = std::min(r, rows.to - i);
+      tile(static_cast<int>(some), c.depth, c.a.values.data() + i * c.a.stride, c.a.stride,
+           c.g.packed->data + j * panel_bytes, sums);
+      finish_tile<kEpilogue>(c, i, some, j * c.tiles.panel, sums);
+    }
+}
+
+/// Rows in tiles of `most`, then those that are left, over a few panels at a time: they stay near for the second.
+template <bool kEpilogue>
 void product(const Int8Call& c, Pieces rows, Pieces panels) {
   const Int8Tiles& t = c.tiles;
-  const int64_t panel_bytes = c.depth * t.panel;
-  const bool tall = t.tall && c.rows >= t.tall_rows;
+  const bool tall = t.tall && rows.to - rows.from >= t.tall_rows;
   const Int8TileFn tile = tall ? t.tall : t.tile;
-  const int64_t most = tall ? kInt8MostRows : t.rows;
-  alignas(64) int32_t sums[kInt8MostRows * kInt8MostPanel];
-  for (int64_t j = panels.from; j < panels.to; ++j)
-    for (int64_t i = rows.from; i < rows.to;) {
-      const int64_t left = rows.to - i, r = left <= most ? left : left < 2 * most && !tall ? (left + 1) / 2 : most;
-      tile(static_cast<int>(r), c.depth, c.a.values.data() + i * c.a.stride, c.a.stride,
-           c.g.packed->data + j * panel_bytes, sums);
-      finish_tile(c, i, static_cast<int>(r), j * t.panel, sums);
-      i += r;
-    }
+  const int64_t most = tall ? kInt8MostRows : t.rows, count = rows.to - rows.from;
+  // Tiles of nearly one size keep a machine without tall ones busier than a last one of one or two rows would.
+  const int64_t each = tall ? most : (count + (count + most - 1) / most - 1) / ((count + most - 1) / most);
+  const int64_t whole = rows.from + (tall ? count / most * most : count);
+  const int64_t near = std::max<int64_t>(1, kNearBytes / (c.depth * t.panel));
+  for (int64_t j = panels.from; j < panels.to; j += near) {
+    const Pieces some{j, std::min(panels.to, j + near)};
+    if (tall && whole > rows.from) t.begin(static_cast<int>(most));
+    tiles_of<kEpilogue>(c, tile, each, {rows.from, whole}, some);
+    if (whole == rows.to) continue;
+    t.begin(static_cast<int>(rows.to - whole));
+    tiles_of<kEpilogue>(c, tile, most, {whole, rows.to}, some);
+  }
+  if (tall) t.end();
 }
 
 void gemm_int8(const Int8Gemm& g, const Int8Tiles& tiles, ThreadPool* pool) {
@@ -264,7 +286,8 @@ void gemm_int8(const Int8Gemm& g, const Int8Tiles& tiles, ThreadPool* pool) {
     const int64_t nc = (panels + cols_each - 1) / cols_each, nr = (rows + rows_each - 1) / rows_each;
     parallel_for(pool, nc * nr, [&](int64_t block, int) {
       const int64_t r = block / nc * rows_each, p = block % nc * cols_each;
-      product(call, {r, std::min(rows, r + rows_each)}, {p, std::min(panels, p + cols_each)});
+      const Pieces own_rows{r, std::min(rows, r + rows_each)}, own_panels{p, std::min(panels, p + cols_each)};
+      g.epilogue.any() ? product<true>(call, own_rows, own_panels) : product<false>(call, own_rows, own_panels);
     });
   }
 }

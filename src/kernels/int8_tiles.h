@@ -16,8 +16,12 @@ struct Int8Tiles {
   int element;       // bytes of a number of A
   int rows;          // the most a tile takes
   Int8TileFn tile;
-  int tall_rows = 0;          // where a product has so many rows or more ...
-  Int8TileFn tall = nullptr;  // ... this one is better; it takes up to 16
+  // Where a product has tall_rows or more, `tall` is better, which takes up to 16. begin() comes before tiles of so
+  // many rows, end() after all of them.
+  int tall_rows = 0;
+  Int8TileFn tall = nullptr;
+  void (*begin)(int rows) = nullptr;
+  void (*end)() = nullptr;
 };
 
 constexpr int kInt8Depth = 64;      // k is padded to a multiple of this

@@ -150,13 +150,19 @@ struct alignas(64) TileConfig {
   uint8_t rows[16] = {};
 };
 
-ATTUNE_AMX void tile_amx(int rows, int64_t depth, const uint8_t* a, int64_t a_stride, const int8_t* b, int32_t* sums) {
+ATTUNE_AMX void begin_amx(int rows) {
   TileConfig config;
   for (int t = 0; t < 8; ++t) {
     config.bytes[t] = 64;
     config.rows[t] = static_cast<uint8_t>(t < 5 ? rows : 16);
   }
+  asm volatile("" : : "r"(&config) : "memory");  // g++ 12 thinks that the first 8 bytes alone are read
   _tile_loadconfig(&config);
+}
+
+ATTUNE_AMX void end_amx() { _tile_release(); }
+
+ATTUNE_AMX void tile_amx(int, int64_t depth, const uint8_t* a, int64_t a_stride, const int8_t* b, int32_t* sums) {
   _tile_zero(0);
   _tile_zero(1);
   _tile_zero(2);
@@ -176,7 +182,6 @@ ATTUNE_AMX void tile_amx(int rows, int64_t depth, const uint8_t* a, int64_t a_st
   _tile_stored(1, sums + 16, 256);
   _tile_stored(2, sums + 32, 256);
   _tile_stored(3, sums + 48, 256);
-  _tile_release();
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ const Int8Tiles* int8_vnni256() {
   return features().vnni256 ? &tiles : nullptr;
 }
 const Int8Tiles* int8_amx() {
-  static constexpr Int8Tiles tiles{"amx", 64, 4, 1, 6, tile512, 8, tile_amx};
+  static constexpr Int8Tiles tiles{"amx", 64, 4, 1, 6, tile512, 8, tile_amx, begin_amx, end_amx};
   return features().amx ? &tiles : nullptr;
 }
 
