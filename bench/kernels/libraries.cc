@@ -27,8 +27,7 @@ std::string libraries() {
 void choose_kernels(bool forced, char** argv) {
   const std::string isa = chosen_isa();
   // Its code for AMX dies of an illegal instruction in int8 products of a few rows (oneDNN 2.6.3).
-  dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx512_core_bf16);
-  if (forced && isa == "avx2") dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+  dnnl_set_max_cpu_isa(forced && isa == "avx2" ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_avx512_core_bf16);
   const bool unknown = std::string(openblas_get_corename()) == "Prescott";
   if (std::getenv("OPENBLAS_CORETYPE") || !isa_has_fma(isa) || !(forced || unknown)) return;
   setenv("OPENBLAS_CORETYPE", isa == "avx512" ? "SkylakeX" : "Haswell", 1);  // read when the library is loaded

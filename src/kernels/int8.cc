@@ -156,7 +156,7 @@ RowCut cut_of(const float* x, int64_t k) {
     const auto v = load_at(x + p, count);
     low = min(low, v);
     high = max(high, v);
-    unfit = unfit + v * zero<float>();  // not-a-number stays, infinity becomes it
+    unfit = fma(v, zero<float>(), unfit);  // not-a-number stays, infinity becomes it
   });
   if (std::isnan(sum(unfit))) return {std::numeric_limits<float>::quiet_NaN(), 0};
   const float least = reduce(low, [](auto a, auto b) HWY_ATTR { return hn::Min(a, b); });
@@ -173,13 +173,15 @@ void cut_row(const float* x, int64_t k, int64_t depth, const RowCut& cut, T* to)
   // a row without a scale is all zeros: nothing of it is read
   if (!(cut.scale > 0)) return void(std::memset(to, 0, static_cast<size_t>(depth) * sizeof(T)));
   const auto by = hn::Set(f, 1.0f / cut.scale), round = hn::Set(f, kRoundInt8);
-  const auto shift = hn::Set(i32, cut.zero - kRoundInt8Bits), most = hn::Set(i32, 255), none = hn::Zero(i32);
+  const auto shift = hn::Set(i32, cut.zero - kRoundInt8Bits);
+  [[maybe_unused]] const auto most = hn::Set(i32, 255), none = hn::Zero(i32);
   for_packs(k, [&](int64_t p, int64_t count) HWY_ATTR {
     const auto v = load_at(x + p, count);
 #pragma GCC unroll 4
     for (int i = 0; i < kRegs; ++i) {
-      const auto q = hn::Add(hn::BitCast(i32, hn::Add(hn::Mul(v.r[i], by), round)), shift);
-      hn::StoreU(hn::DemoteTo(narrow, hn::Min(hn::Max(q, none), most)), narrow, to + p + i * kLanes);
+      auto q = hn::Add(hn::BitCast(i32, hn::Add(hn::Mul(v.r[i], by), round)), shift);
+      if constexpr (sizeof(T) > 1) q = hn::Min(hn::Max(q, none), most);  // bytes saturate by themselves
+      hn::StoreU(hn::DemoteTo(narrow, q), narrow, to + p + i * kLanes);
     }
   });
   const int64_t written = (k + 15) / 16 * 16;
