@@ -341,6 +341,16 @@ int64_t packed_int8_bytes(int64_t k, int64_t n) {
   return round_up(n, tiles_in_use().panel) * (round_up(k, kInt8Depth) + 8);
 }
 
+namespace {
+/// A row of W to its column of a panel, `group` numbers at a time.
+template <int kGroup>
+void spread(const int8_t* row, int64_t cols, int64_t panel, int8_t* to) {
+  int64_t p = 0;
+  for (; p + kGroup <= cols; p += kGroup) std::memcpy(to + p * panel, row + p, kGroup);
+  if (p < cols) std::memcpy(to + p * panel, row + p, static_cast<size_t>(cols - p));
+}
+}  // namespace
+
 PackedInt8 pack_int8(const Int8Rows& w, int8_t* to, ThreadPool* pool) {
   const Int8Tiles& t = tiles_in_use();
   check(w.cols > 0 && w.cols <= kInt8Longest, "int8", "rows of {} elements, at most {} are possible", w.cols,
@@ -357,10 +367,11 @@ PackedInt8 pack_int8(const Int8Rows& w, int8_t* to, ThreadPool* pool) {
       sums[j] = 0;
       if (j >= w.rows) continue;
       const int8_t* row = w.values + j * w.cols;
-      for (int64_t p = 0; p < w.cols; ++p) {
-        out[p / group * panel * group + j % panel * group + p % group] = row[p];
-        sums[j] += row[p];
-      }
+      group == 4 ? spread<4>(row, w.cols, panel, out + j % panel * 4)
+                 : spread<2>(row, w.cols, panel, out + j % panel * 2);
+      int32_t sum = 0;
+      for (int64_t p = 0; p < w.cols; ++p) sum += row[p];
+      sums[j] = sum;
       scales[j] = w.scales[j];
     }
   });
