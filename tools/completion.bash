@@ -20,7 +20,7 @@ _attune() {
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
   *)
     case "$at" in
-    "") words="demo new train compare translate look average tokenizer test metric info doctor bench --version $common" ;;
+    "") words="demo new train compare translate look average quantize tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
     " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --align-to --scores $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;
@@ -32,6 +32,7 @@ _attune() {
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
+    " quantize"*) words="--out --type --dev --max-loss --force --beam --length-penalty --max-length --batch-tokens $common" ;;
     " info") words="mechanisms scores positions optimizers recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;

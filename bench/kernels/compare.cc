@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "kernels/gemm.h"
+#include "kernels/int8.h"
 #include "kernels/isa.h"
 #include "laboratory.h"
 
@@ -93,6 +94,8 @@ const char* name_of(Kind kind) {
       return "peak";
     case Kind::copy:
       return "copy";
+    case Kind::int8:
+      return "int8";
   }
   return "";
 }
@@ -104,6 +107,7 @@ double ratio_of(const Experiment& e, const Timing& t) {
     case Kind::training:
       return std::min(t.seconds[1], t.seconds[2]) / ours;
     case Kind::decode:
+    case Kind::int8:
       return t.seconds[1] / ours;
     case Kind::threads:
       return t.seconds[0] / t.seconds[1];
@@ -132,6 +136,13 @@ void print_product(const Experiment& e, const Timing& t, double ratio) {
              100 * work / t.seconds[0] / t.peak, work / t.seconds[1], work / t.seconds[2], ratio);
 }
 
+void print_int8(const Experiment& e, const Timing& t) {
+  const double work = e.flops * 1e-9;
+  fmt::print("{:<24} {:8.1f} {:8.1f} {:8.1f} {:8.2f} {:8.2f} {:8.1f}\n", e.name, work / t.seconds[0],
+             work / t.seconds[1], work / t.seconds[2], t.seconds[1] / t.seconds[0], t.seconds[2] / t.seconds[0],
+             e.bytes * 1e-9 / t.seconds[0]);
+}
+
 void print_other(const Experiment& e, const Timing& t, double ratio) {
   std::string others;
   for (size_t i = e.kind == Kind::threads ? 0 : 1; i < e.contenders.size(); ++i)
@@ -147,7 +158,7 @@ void print_other(const Experiment& e, const Timing& t, double ratio) {
 
 void compare(const Experiments& experiments, const Compare& how) {
   Worst training, decode, one_row, threads;
-  bool products = false, others = false;
+  bool products = false, int8 = false, others = false;
   if (!how.json)
     fmt::print("one thread, instruction set {}, {}; best of {} rounds in turn\n\n", chosen_isa(), libraries(),
                how.rounds);
@@ -166,6 +177,12 @@ void compare(const Experiments& experiments, const Compare& how) {
                    "ratio");
       products = true;
       print_product(e, t, ratio);
+    } else if (e.kind == Kind::int8) {
+      if (!int8)
+        fmt::print("\n{:<24} {:>8} {:>8} {:>8} {:>8} {:>8} {:>8}\n", "GOP/s", kernels::chosen_int8_kernel(), "f32",
+                   "oneDNN", "to f32", "to DNN", "GB/s");
+      int8 = true;
+      print_int8(e, t);
     } else {
       if (!others) fmt::print("\n");
       others = true;

@@ -22,6 +22,7 @@ enum class Kind {
   threads,   // its second contender against the first
   peak,      // the peak of this machine
   copy,      // a memcpy that moves as many bytes
+  int8,      // our own f32 product
 };
 
 struct Experiment {
@@ -36,6 +37,7 @@ struct Experiment {
 
 using Experiments = std::vector<Experiment>;
 void add_gemm(Experiments& to);
+void add_int8(Experiments& to);
 void add_attention(Experiments& to);
 void add_scores(Experiments& to);
 void add_softmax(Experiments& to);
@@ -77,6 +79,8 @@ struct Sgemm {
 };
 void onednn_sgemm(const Sgemm& g);
 void openblas_sgemm(const Sgemm& g);
+/// [m, k] times [k, n], weights prepacked; A is u8 already and nothing is scaled: less work than ours.
+Run onednn_int8(int64_t m, int64_t n, int64_t k);
 Run onednn_softmax(const Floats& x, const Floats& y, int64_t rows, int64_t cols);
 Run onednn_layer_norm(const Floats& x, const Floats& y, int64_t rows, int64_t cols);
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <cstring>
 #include <dnnl.hpp>
 
 #include "kernels/isa.h"
@@ -25,7 +26,8 @@ std::string libraries() {
 
 void choose_kernels(bool forced, char** argv) {
   const std::string isa = chosen_isa();
-  if (forced && isa == "avx2") dnnl_set_max_cpu_isa(dnnl_cpu_isa_avx2);
+  // Its code for AMX dies of an illegal instruction in int8 products of a few rows (oneDNN 2.6.3).
+  dnnl_set_max_cpu_isa(forced && isa == "avx2" ? dnnl_cpu_isa_avx2 : dnnl_cpu_isa_avx512_core_bf16);
   const bool unknown = std::string(openblas_get_corename()) == "Prescott";
   if (std::getenv("OPENBLAS_CORETYPE") || !isa_has_fma(isa) || !(forced || unknown)) return;
   setenv("OPENBLAS_CORETYPE", isa == "avx512" ? "SkylakeX" : "Haswell", 1);  // read when the library is loaded
@@ -59,6 +61,25 @@ dnnl::memory::desc rows_desc(int64_t rows, int64_t cols) {
 dnnl::memory memory_of(const Floats& f, const dnnl::memory::desc& desc) { return {desc, engine().engine, f->data()}; }
 
 }  // namespace
+
+Run onednn_int8(int64_t m, int64_t n, int64_t k) {
+  using Memory = dnnl::memory;
+  using Tag = Memory::format_tag;
+  const Memory::desc a({m, k}, Memory::data_type::u8, Tag::ab), c({m, n}, Memory::data_type::f32, Tag::ab);
+  const Memory::desc any({k, n}, Memory::data_type::s8, Tag::any), plain({k, n}, Memory::data_type::s8, Tag::ba);
+  const dnnl::matmul::primitive_desc product({a, any, c}, engine().engine);
+  Memory from(plain, engine().engine), weights(product.weights_desc(), engine().engine);
+  auto* w = static_cast<int8_t*>(from.get_data_handle());
+  for (int64_t i = 0; i < n * k; ++i) w[i] = static_cast<int8_t>(i * 7 % 255 - 127);
+  dnnl::reorder(from, weights).execute(engine().stream, from, weights);
+  engine().stream.wait();
+  Memory x(a, engine().engine), y(c, engine().engine);
+  std::memset(x.get_data_handle(), 3, static_cast<size_t>(m * k));
+  return [product = dnnl::matmul(product), x, weights, y] {
+    product.execute(engine().stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y}});
+    engine().stream.wait();
+  };
+}
 
 Run onednn_softmax(const Floats& x, const Floats& y, int64_t rows, int64_t cols) {
   const auto desc = rows_desc(rows, cols);

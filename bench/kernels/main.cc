@@ -50,6 +50,7 @@ int main(int argc, char** argv) {
   single_thread();
   Experiments experiments;
   add_gemm(experiments);
+  add_int8(experiments);
   add_attention(experiments);
   add_scores(experiments);
   add_softmax(experiments);

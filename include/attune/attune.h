@@ -11,6 +11,7 @@
 #include "attune/model.h"
 #include "attune/new_recipe.h"
 #include "attune/probe.h"
+#include "attune/quantize.h"
 #include "attune/recipe.h"
 #include "attune/show.h"
 #include "attune/test.h"

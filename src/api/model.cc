@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
+#include "checkpoint/quantized.h"
 #include "data/data_files.h"
 #include "data/tokenizers.h"
 #include "recipe/reader.h"
@@ -63,13 +64,20 @@ void describe_recipe(ModelDescription& d) {
   d.target_language = languages[1];
 }
 
+/// Scales of int8 rows are how weights are stored, not weights.
+bool is_scale_of_int8(const SafetensorsFile& file, const StoredTensor& t) {
+  if (!t.name.ends_with(kScaleSuffix)) return false;
+  const StoredTensor* of = file.find(t.name.substr(0, t.name.size() - std::string_view(kScaleSuffix).size()));
+  return of && of->type == Stored::i8;
+}
+
 void read_weights(ModelDescription& d) {
   const SafetensorsFile file(d.folder + "/" + kModelName);
   std::set<std::string> types;
   for (const StoredTensor& t : file.tensors()) {
     ++d.tensors;
-    d.parameters += t.size();
     types.insert(name_of(t.type));
+    if (!is_scale_of_int8(file, t)) d.parameters += t.size();
   }
   d.stored_as = join({types.begin(), types.end()}, ", ");
   for (const auto& [key, value] : file.metadata()) d.metadata.emplace_back(shown_name(key), shown_name(value));

@@ -78,6 +78,12 @@ class Taker {
     return std::any_of(file_.tensors().begin(), file_.tensors().end(),
                        [&](const StoredTensor& t) { return in_part(t.name, part); });
   }
+  /// The first type that is not f32.
+  std::string narrow_type() const {
+    for (const StoredTensor& t : file_.tensors())
+      if (t.type != Stored::f32) return name_of(t.type);
+    return "";
+  }
   std::vector<std::string> names() const {
     std::vector<std::string> all;
     for (const StoredTensor& t : file_.tensors()) all.push_back(t.name);
@@ -162,6 +168,11 @@ void StartModel::give(Transformer& model, const Tokenizers& now, ThreadPool* poo
   check_parts(parameters, parts, "train.start_parts");
   const Tokenizers before = Tokenizers::load(dir_ + "/" + kTokenizerName);
   Taker taker(dir_ + "/" + kModelName, before, now);
+  if (const std::string type = taker.narrow_type(); !type.empty())
+    fail(ErrorKind::model,
+         "train.start: {} holds weights as {}, which are for use and can't be trained\n  fix: start from the model "
+         "that it was made of by attune quantize",
+         dir_, type);
   for (const std::string& part : parts)
     if (!taker.has(part))
       fail(ErrorKind::recipe, "train.start_parts: {} has no part \"{}\"\n  fix: use some of {}", dir_, part,

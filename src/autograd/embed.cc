@@ -1,6 +1,7 @@
 #include "autograd/embed.h"
 
 #include "autograd/operands.h"
+#include "autograd/parameters.h"
 #include "autograd/reference.h"
 #include "base/error.h"
 
@@ -44,8 +45,9 @@ Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
   Var y = make_result(ctx, e);
   ctx.run([&] {
     const Tensor positions = e.positions ? e.positions.value() : Tensor();
-    kernels::embed({e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, e.words, y.value()},
-                   ctx.pool);
+    kernels::Embed a{e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, e.words, y.value()};
+    if (const Int8Weight* int8 = e.table.slot()->int8) a.int8 = int8->rows;
+    kernels::embed(a, ctx.pool);
   });
   if (!y.needs_grad()) return y;
   ctx.tape->push(y, [table = e.table.sink(), positions = e.positions.sink(), ids = e.ids, scale = e.scale,

@@ -4,6 +4,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/matmul.h"
 #include "autograd/operands.h"
+#include "autograd/parameters.h"
 #include "kernels/gemm.h"
 #include "kernels/reduce.h"
 
@@ -66,6 +67,19 @@ Var linear(Ctx& ctx, const Var& x, const Var& w, const Var& b, Activation f) {
   // relu's gradient can be read off its result; other activations need what went into them
   const bool curved = f != Activation::none && f != Activation::relu;
   Var before = curved && y.needs_grad() ? ctx.make(shape, DType::f32, {}) : Var();
+  if (const Int8Weight* int8 = w.slot()->int8) {
+    check(!y.needs_grad(), "linear", "int8 weights are for use and can't be trained");
+    ctx.run([&] {
+      kernels::Int8Gemm g{.m = x.rows(), .a = x.value().as<float>(), .a_stride = x.value().stride};
+      g.packed = &int8->packed;
+      g.c = y.value().as<float>();
+      g.c_stride = y.value().stride;
+      g.epilogue.bias = b ? b.value().as<float>() : nullptr;
+      g.epilogue.activation = f;
+      kernels::gemm_int8(g, ctx.pool);
+    });
+    return y;
+  }
   ctx.run([&] {
     kernels::Gemm g;
     g.m = x.rows();

@@ -5,6 +5,7 @@
 #include "autograd/elementwise.h"
 #include "autograd/linear.h"
 #include "autograd/operands.h"
+#include "autograd/parameters.h"
 #include "autograd/reduce.h"
 #include "kernels/cross_entropy.h"
 #include "kernels/gemm.h"
@@ -76,7 +77,10 @@ void chunk(const OutputLoss& a, const Places& to, int64_t from, int64_t rows, fl
   forward.c = logits;
   forward.c_stride = stride;
   forward.epilogue.bias = a.bias ? a.bias.value().as<float>() : nullptr;
-  kernels::gemm(forward, pool);
+  if (const Int8Weight* int8 = a.weight.slot()->int8)
+    kernels::gemm_int8({rows, forward.a, forward.a_stride, &int8->packed, logits, stride, forward.epilogue}, pool);
+  else
+    kernels::gemm(forward, pool);
 
   kernels::CrossEntropy loss{.logits = logits, .rows = rows, .classes = classes, .stride = stride};
   loss.targets = a.targets.as<int32_t>() + from;
@@ -121,6 +125,7 @@ Var output_loss(Ctx& ctx, const OutputLoss& a) {
   if (a.x.dtype() == DType::f64) return output_loss_reference(ctx, a);
   const int64_t n = a.x.rows(), classes = a.weight.rows();
   Var y = ctx.make(Shape{1}, DType::f32, {&a.x, &a.weight, &a.bias});
+  check(!y.needs_grad() || !a.weight.slot()->int8, "output_loss", "int8 weights are for use and can't be trained");
   Places to;
   if (y.needs_grad() && n > 0) to = {ctx.grad(a.x), ctx.grad(a.weight), a.bias ? ctx.grad(a.bias) : Grad{}};
   const int64_t rows = chunk_rows(n, classes);

@@ -42,6 +42,8 @@ void Parameters::add_name(std::string name, const Shape& shape, int64_t offset) 
   ++entries_.back().names;
 }
 
+void Parameters::mark_words(int i) { entries_[static_cast<size_t>(i)].words = true; }
+
 void Parameters::freeze(int i) {
   check(data_.size() == 0, "parameters", "'{}' is frozen after allocate()", name(i));
   entries_[static_cast<size_t>(i)].frozen = true;
@@ -49,7 +51,7 @@ void Parameters::freeze(int i) {
 
 std::span<const NamedParameter> Parameters::names(int i) const {
   const Entry& e = entries_[static_cast<size_t>(i)];
-  return {named_.data() + e.first_name, e.names};
+  return {named_.data() + e.first_name, static_cast<size_t>(e.names)};
 }
 
 int64_t Parameters::frozen() const {
@@ -72,13 +74,13 @@ int Parameters::add_entry(std::string name, const Shape& shape, bool packed) {
   e.name = std::move(name);
   e.shape = shape;
   e.packed = packed;
-  e.first_name = named_.size();
+  e.first_name = static_cast<int32_t>(named_.size());
   return count() - 1;
 }
 
 void Parameters::place(Entry& entry, int64_t& at) {
   entry.offset = at;
-  for (size_t i = 0; i < entry.names; ++i) named_[entry.first_name + i].offset += at;
+  for (int i = 0; i < entry.names; ++i) named_[static_cast<size_t>(entry.first_name + i)].offset += at;
   at = (at + entry.shape.size() + 15) / 16 * 16;
 }
 
@@ -95,15 +97,65 @@ void Parameters::allocate() {
   data_ = Aligned<float>(at);
 }
 
+bool Parameters::holds_int8() const {
+  return std::any_of(entries_.begin(), entries_.end(), [](const Entry& e) { return e.int8 != nullptr; });
+}
+
+bool Parameters::can_be_int8(int i) const {
+  const Entry& e = entries_[static_cast<size_t>(i)];
+  return (e.packed || e.words) && e.shape[1] > 0 && e.shape[1] <= kernels::kInt8Longest;
+}
+
+void Parameters::hold_int8() {
+  check(!holds_int8() && data_.size() > 0, "parameters", "int8 is for what allocate() made, once");
+  data_ = {};
+  int64_t at = 0;
+  for (int i = 0; i < count(); ++i) {
+    Entry& e = entries_[static_cast<size_t>(i)];
+    e.offset = 0;
+    int64_t within = 0;
+    for (int n = 0; n < e.names; ++n) {
+      NamedParameter& part = named_[static_cast<size_t>(e.first_name + n)];
+      part.offset = within;
+      within += part.shape.size();
+    }
+    if (!can_be_int8(i)) {
+      place(e, at);
+      continue;
+    }
+    e.int8 = std::make_unique<Int8Weight>();
+    e.int8->values = Aligned<int8_t>(e.shape.size() + 16);
+    e.int8->scales = Aligned<float>(e.shape[0]);
+  }
+  trained_ = changing_ = 0;
+  data_ = Aligned<float>(at);
+}
+
+void Parameters::repack_int8(const Entry& e, ThreadPool* pool) {
+  Int8Weight& w = *e.int8;
+  if (w.values.size() == 0) return;  // packed before
+  const Int8Rows rows{w.values.data(), w.scales.data(), e.shape[0], e.shape[1]};
+  if (e.packed) {
+    w.panels = Aligned<int8_t>::unset(kernels::packed_int8_bytes(rows.cols, rows.rows));
+    w.packed = kernels::pack_int8(rows, w.panels.data(), pool);
+  }
+  if (e.words)
+    w.rows = rows;
+  else
+    w.values = {};
+}
+
 Tensor Parameters::value(int i) const {
   const Entry& e = entries_[static_cast<size_t>(i)];
+  if (e.int8) return Tensor(static_cast<float*>(nullptr), e.shape);
   return Tensor(data_.data() + e.offset, e.shape);
 }
 
 void Parameters::repack(ThreadPool* pool) {
   for (int i = 0; i < count(); ++i) {
     Entry& e = entries_[static_cast<size_t>(i)];
-    if (!e.packed) continue;
+    if (e.int8) repack_int8(e, pool);
+    if (e.int8 || !e.packed) continue;
     const int64_t out = e.shape[0], in = e.shape[1];
     const float* w = data_.data() + e.offset;
     const auto room = [](Aligned<float>& panels, int64_t k, int64_t n) {
@@ -123,13 +175,16 @@ Var Parameters::var(Ctx& ctx, int i, Gradients* to) const {
     v.slot()->packed = &e.matrix;
     v.slot()->packed_transposed = &e.matrix_transposed;
   }
+  v.slot()->int8 = e.int8.get();
   return v;
 }
 
 Gradients::Gradients(const Parameters& parameters)
     : parameters_(parameters),
       data_(parameters.size()),
-      written_(std::make_unique<bool[]>(static_cast<size_t>(parameters.count()))) {}
+      written_(std::make_unique<bool[]>(static_cast<size_t>(parameters.count()))) {
+  check(!parameters.holds_int8(), "gradients", "an int8 model is for use and can't be trained");
+}
 
 void Gradients::start() { std::fill_n(written_.get(), parameters_.count(), false); }
 

@@ -9,10 +9,20 @@
 #include "autograd/tape.h"
 #include "base/aligned.h"
 #include "kernels/gemm.h"
+#include "kernels/int8.h"
 
 namespace attune {
 
 class Gradients;
+
+/// A weight matrix as int8, in models that are used and no longer trained.
+struct Int8Weight {
+  Aligned<int8_t> values;  // row by row, 16 bytes more; gone once packed where nobody looks rows up
+  Aligned<float> scales;   // of the rows
+  Aligned<int8_t> panels;
+  Int8Rows rows;      // for embed(), where rows are looked up
+  PackedInt8 packed;  // for linear(), where it is multiplied by
+};
 
 /// A run of whole rows of a parameter under a name of its own.
 struct ParameterPart {
@@ -37,6 +47,8 @@ class Parameters {
   /// Numbers that no gradient changes: a rule of their owner moves them after each update, by what its layers gathered
   /// in their place of the Gradients (centroids of clusters). They lie behind all others.
   int add_buffer(std::string name, const Shape& shape);
+  /// Its rows are words, looked up by embed().
+  void mark_words(int i);
   /// No update changes it from now on: it gets no gradient and lies behind all that does change.
   void freeze(int i);
   /// Makes the flat block, filled with zeros.
@@ -66,6 +78,16 @@ class Parameters {
 
   /// Packs the weights anew. Call it after every change of values, before anything uses them.
   void repack(ThreadPool* pool = nullptr);
+
+  /// For models that are used only: from now on packed matrices and words are held as int8, and take a quarter of the
+  /// memory. Give each its numbers, then repack(). Everything else stays f32, and all values are zero.
+  void hold_int8();
+  bool holds_int8() const;
+  /// Whether hold_int8() makes, or made, this one int8.
+  bool can_be_int8(int i) const;
+  /// Its numbers as int8; only where it is held so.
+  Int8Weight& int8(int i) { return *entries_[static_cast<size_t>(i)].int8; }
+
   /// The parameter as a Var, its gradient going to `to` (none: no gradient).
   Var var(Ctx& ctx, int i, Gradients* to) const;
 
@@ -74,14 +96,16 @@ class Parameters {
     std::string name;
     Shape shape;
     int64_t offset = 0;
-    bool packed = false, buffer = false, frozen = false;
-    size_t first_name = 0, names = 0;  // in named_
+    bool packed = false, buffer = false, frozen = false, words = false;
+    std::unique_ptr<Int8Weight> int8 = {};  // instead of a place in the block
+    int32_t first_name = 0, names = 0;      // in named_
     Aligned<float> panels, panels_transposed;
     PackedMatrix matrix, matrix_transposed;
   };
   int add_entry(std::string name, const Shape& shape, bool packed);
   void add_name(std::string name, const Shape& shape, int64_t offset);
   void place(Entry& entry, int64_t& at);
+  static void repack_int8(const Entry& entry, ThreadPool* pool);
   std::vector<Entry> entries_;
   std::vector<NamedParameter> named_;
   Aligned<float> data_;

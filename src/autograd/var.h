@@ -10,6 +10,7 @@
 namespace attune {
 
 struct PackedMatrix;
+struct Int8Weight;
 
 /// What a Var points to. Values and gradients have lives of their own: a backward function that needs only to send a
 /// gradient on holds a Sink, which keeps no value alive.
@@ -26,6 +27,7 @@ struct Slot {
   const PackedMatrix* packed_transposed = nullptr;  // and for dy W
   Slot* next_unused = nullptr;
   class SlotPool* pool = nullptr;
+  const Int8Weight* int8 = nullptr;  // a weight held as int8 alone: its value has no numbers
 };
 
 void drop_value(Slot* slot);

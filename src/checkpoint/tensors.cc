@@ -4,7 +4,9 @@
 #include <memory>
 
 #include "base/error.h"
+#include "base/half.h"
 #include "base/text.h"
+#include "checkpoint/quantized.h"
 
 namespace attune {
 
@@ -31,19 +33,27 @@ class Mismatch {
   int64_t count_ = 0;
 };
 
-void compare(const StoredTensor& wanted, const StoredTensor* found, Mismatch& mismatch) {
+/// Which types may stand for that which is wanted.
+enum class Types { same, widened };
+
+bool fits(Stored wanted, Stored found, Types types) {
+  const bool half = found == Stored::f16 || found == Stored::bf16;
+  return wanted == found || (types == Types::widened && wanted == Stored::f32 && half);
+}
+
+void compare(const StoredTensor& wanted, const StoredTensor* found, Types types, Mismatch& mismatch) {
   if (!found)
     mismatch.add(fmt::format("tensor '{}' {} is missing", wanted.name, wanted.shape_text()));
-  else if (found->type != wanted.type)
+  else if (!fits(wanted.type, found->type, types))
     mismatch.add(fmt::format("tensor '{}' is {}, not {}", wanted.name, name_of(found->type), name_of(wanted.type)));
   else if (found->dims != wanted.dims)
     mismatch.add(
         fmt::format("tensor '{}' is {}, the model wants {}", wanted.name, found->shape_text(), wanted.shape_text()));
 }
 
-void check_same(const SafetensorsFile& file, const StoredTensors& wanted) {
+void check_same(const SafetensorsFile& file, const StoredTensors& wanted, Types types = Types::same) {
   Mismatch mismatch(file);
-  for (const StoredTensor& w : wanted) compare(w, file.find(w.name), mismatch);
+  for (const StoredTensor& w : wanted) compare(w, file.find(w.name), types, mismatch);
   std::vector<std::string> names;
   for (const StoredTensor& w : wanted) names.push_back(w.name);
   std::sort(names.begin(), names.end());
@@ -53,15 +63,47 @@ void check_same(const SafetensorsFile& file, const StoredTensors& wanted) {
   mismatch.raise();
 }
 
+void read_widened(const SafetensorsFile& file, const StoredTensor& to) {
+  const StoredTensor& from = *file.find(to.name);
+  if (from.type == to.type) return file.read(from, to.data);
+  std::vector<uint16_t> halves(static_cast<size_t>(from.size()));
+  file.read(from, halves.data());
+  std::transform(halves.begin(), halves.end(), static_cast<float*>(to.data),
+                 from.type == Stored::f16 ? of_f16 : of_bf16);
+}
+
+std::vector<int64_t> dims_of(const Shape& shape) {
+  std::vector<int64_t> dims;
+  for (int d = 0; d < shape.rank(); ++d) dims.push_back(shape[d]);
+  return dims;
+}
+
+/// Where the numbers of a model that holds int8 go.
+StoredTensors int8_places(Parameters& parameters) {
+  StoredTensors all;
+  for (int i = 0; i < parameters.count(); ++i) {
+    int64_t row = 0;
+    for (const NamedParameter& p : parameters.names(i)) {
+      if (!parameters.can_be_int8(i)) {
+        all.push_back({p.name, Stored::f32, dims_of(p.shape), parameters.data() + p.offset});
+        continue;
+      }
+      Int8Weight& w = parameters.int8(i);
+      all.push_back({p.name, Stored::i8, dims_of(p.shape), w.values.data() + row * p.shape[1]});
+      all.push_back({p.name + kScaleSuffix, Stored::f32, {p.shape[0]}, w.scales.data() + row});
+      row += p.shape[0];
+    }
+  }
+  return all;
+}
+
 }  // namespace
 
 StoredTensors tensors_of(const Parameters& parameters, float* data, const std::string& suffix) {
+  check(!parameters.holds_int8(), "checkpoint", "the weights of an int8 model are not f32");
   StoredTensors tensors;
-  for (const NamedParameter& p : parameters.named()) {
-    StoredTensor t{p.name + suffix, Stored::f32, {}, (data ? data : parameters.data()) + p.offset};
-    for (int d = 0; d < p.shape.rank(); ++d) t.dims.push_back(p.shape[d]);
-    tensors.push_back(std::move(t));
-  }
+  for (const NamedParameter& p : parameters.named())
+    tensors.push_back({p.name + suffix, Stored::f32, dims_of(p.shape), (data ? data : parameters.data()) + p.offset});
   return tensors;
 }
 
@@ -72,7 +114,13 @@ void load_tensors(const std::string& path, const StoredTensors& into) {
 }
 
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool) {
-  load_tensors(path, tensors_of(parameters));
+  const SafetensorsFile file(path);
+  const bool int8 = std::any_of(file.tensors().begin(), file.tensors().end(),
+                                [](const StoredTensor& t) { return t.type == Stored::i8; });
+  if (int8) parameters.hold_int8();
+  const StoredTensors into = int8 ? int8_places(parameters) : tensors_of(parameters);
+  check_same(file, into, Types::widened);
+  for (const StoredTensor& t : into) read_widened(file, t);
   parameters.repack(pool);
 }
 
@@ -87,10 +135,12 @@ Weights average_weights(std::vector<std::string> paths) {
   std::sort(paths.begin(), paths.end());
   std::vector<std::unique_ptr<SafetensorsFile>> files;
   for (const std::string& p : paths) files.push_back(std::make_unique<SafetensorsFile>(p));
-  for (const StoredTensor& t : files[0]->tensors())
-    if (t.type != Stored::f32)
-      fail(ErrorKind::model, "{}: tensor '{}' is {}, only F32 can be averaged", paths[0], shown_name(t.name),
-           name_of(t.type));
+  for (const auto& file : files)
+    for (const StoredTensor& t : file->tensors())
+      if (t.type != Stored::f32)
+        fail(ErrorKind::model,
+             "{}: tensor '{}' is {}, only F32 can be averaged\n  fix: average the models, then quantize the average",
+             file->path(), shown_name(t.name), name_of(t.type));
   for (size_t i = 1; i < files.size(); ++i) check_same(*files[i], files[0]->tensors());
 
   Weights mean;

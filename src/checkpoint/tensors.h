@@ -17,7 +17,8 @@ StoredTensors tensors_of(const Parameters& parameters, float* data = nullptr, co
 /// Reads a file into the memory that `into` points to. The file must hold these tensors and no others, of these types
 /// and shapes; otherwise one ErrorKind::model names the tensor, and no memory is touched.
 void load_tensors(const std::string& path, const StoredTensors& into);
-/// The same for the parameters of a model, made ready for use (repacked).
+/// The same for the parameters of a model, made ready for use (repacked). The file may hold f16 or bf16 too, which are
+/// widened, or int8 with scales: the parameters then hold int8 (Parameters::hold_int8) and can't be trained.
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool = nullptr);
 
 /// Weights without a model around them.

@@ -104,6 +104,7 @@ int run(int argc, char** argv) {
   add_train(app, session);
   add_compare(app, session);
   add_average(app, session);
+  add_quantize(app, session);
   add_info(app, session);
   add_translate(app, session);
   add_look(app, session);

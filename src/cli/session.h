@@ -41,6 +41,7 @@ void add_look(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);
 void add_info(CLI::App& app, Session& session);
 void add_average(CLI::App& app, Session& session);
+void add_quantize(CLI::App& app, Session& session);
 void add_doctor(CLI::App& app, Session& session);
 void add_train(CLI::App& app, Session& session);
 void add_compare(CLI::App& app, Session& session);

@@ -32,17 +32,29 @@ void clear(const Tensor& t, ThreadPool* pool) {
 
 KERNELS_BEGIN
 
-void embed_rows(const Embed& a, int64_t from, int64_t to) {
+/// Part of a row of a table: what it stands for.
+HWY_INLINE Pack<float> word_at(const float* word, float, int64_t count) { return load_at(word, count); }
+HWY_INLINE Pack<float> word_at(const int8_t* word, float scale, int64_t) {
+  const hn::RebindToSigned<F> i32;
+  const hn::Rebind<int8_t, F> i8;
+  return each([&](int i) HWY_ATTR {
+    return hn::Mul(hn::ConvertTo(F(), hn::PromoteTo(i32, hn::LoadU(i8, word + i * kLanes))), hn::Set(F(), scale));
+  });
+}
+
+template <class T>
+void embed_rows(const Embed& a, const T* table, int64_t stride, int64_t from, int64_t to) {
   const bool on = a.dropout.on();
   PositionWalk walk(a.where, from);
   for (int64_t r = from; r < to; ++r) {
     const auto scale = splat(word_scale(a.scale, a.words, r));
-    const float* word = a.table.row<float>(a.ids[r]);
+    const T* word = table + a.ids[r] * stride;
+    const float own = a.int8.scales ? a.int8.scales[a.ids[r]] : 1.0f;
     const float* position = a.positions ? a.positions.row<float>(walk.next()) : nullptr;
     float* y = a.y.row<float>(r);
     DropoutSweep drop(a.dropout, r);
     for_packs(a.y.cols(), [&](int64_t j, int64_t count) HWY_ATTR {
-      auto v = load_at(word + j, count);
+      auto v = word_at(word + j, own, count);
       v = position ? fma(v, scale, load_at(position + j, count)) : v * scale;
       store_at(on ? drop.apply(v, j) : v, y + j, count);
     });
@@ -50,7 +62,12 @@ void embed_rows(const Embed& a, int64_t from, int64_t to) {
 }
 
 void embed(const Embed& a, ThreadPool* pool) {
-  for_row_blocks(pool, a.y.rows(), a.y.cols(), [&](int64_t from, int64_t to) { embed_rows(a, from, to); });
+  for_row_blocks(pool, a.y.rows(), a.y.cols(), [&](int64_t from, int64_t to) {
+    if (a.int8.values)
+      embed_rows(a, a.int8.values, a.int8.cols, from, to);
+    else
+      embed_rows(a, a.table.as<float>(), a.table.stride, from, to);
+  });
 }
 
 /// Adds rows of dy in ascending order, but only to the rows i of each gradient with i mod `parts` = `part`.

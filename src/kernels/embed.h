@@ -4,6 +4,7 @@
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "kernels/int8.h"
 #include "kernels/row_positions.h"
 #include "tensor/tensor.h"
 
@@ -24,7 +25,8 @@ struct Embed {
   Tensor positions = {};  // [max, d] or missing
   RowPositions where = {};
   Dropout dropout = {}, words = {};
-  Tensor y = {};  // [n, d]
+  Tensor y = {};       // [n, d]
+  Int8Rows int8 = {};  // the table instead, if there; 16 bytes behind its last row can be read
 };
 void embed(const Embed& a, ThreadPool* pool = nullptr);
 

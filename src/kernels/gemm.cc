@@ -11,6 +11,7 @@
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
 
 #include "kernels/activation_math.h"
+#include "kernels/epilogue.h"
 #include "kernels/tile.h"
 
 #ifndef ATTUNE_GEMM_ONCE
@@ -90,11 +91,7 @@ void finish(const Epilogue& e, float* c, int64_t c_stride, int64_t i0, int64_t r
   for (int64_t i = 0; i < rows; ++i) {
     float* out = c + i * c_stride;
     for_packs(cols, [&](int64_t j, int64_t count) HWY_ATTR {
-      auto v = load_at(out + j, count);
-      if (e.bias) v = v + load_at(e.bias + j0 + j, count);
-      if (e.before) store_at(v, e.before + (i0 + i) * e.before_stride + j0 + j, count);
-      v = activate(e.activation, v);
-      if (e.residual) v = v + load_at(e.residual + (i0 + i) * e.residual_stride + j0 + j, count);
+      const auto v = finished(e, load_at(out + j, count), i0 + i, j0 + j, count);
       store_at(v, out + j, count);
     });
   }

@@ -109,6 +109,8 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
     output_ =
         o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, o.d_model, init) : target_->table;
   }
+  for (const Input* input : {source_.get(), target_.get()})
+    if (input) parameters_.mark_words(input->table);
   inits_ = std::move(shared.inits);
   memories_ = std::move(shared.memories);
   freeze_parts(parameters_, frozen);

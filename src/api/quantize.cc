@@ -1,0 +1,196 @@
+#include "attune/quantize.h"
+
+#include <cmath>
+#include <filesystem>
+
+#include "api/model_files.h"
+#include "attune/metric.h"
+#include "base/clock.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/text.h"
+#include "checkpoint/manifest.h"
+#include "checkpoint/model_folder.h"
+#include "checkpoint/quantized.h"
+#include "data/pairs.h"
+#include "train/agreement.h"
+#include "train/evaluator.h"
+
+namespace attune {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void check_arguments(const std::string& model, const std::string& out, const QuantizeOptions& o) {
+  if (o.type != "int8" && o.type != "f16") fail(ErrorKind::usage, "type '{}' is unknown\n  fix: int8 or f16", o.type);
+  if (o.max_loss && !std::isfinite(*o.max_loss)) fail(ErrorKind::usage, "max-loss = {} is no number", *o.max_loss);
+  std::error_code ignored;
+  if (fs::equivalent(model, out, ignored))
+    fail(ErrorKind::usage, "{} is the model itself\n  fix: choose another --out", out);
+  if (fs::exists(out, ignored) && !fs::is_directory(out, ignored))
+    fail(ErrorKind::usage, "{} is a file, not a folder\n  fix: choose another --out", out);
+  const bool holds = fs::exists(out + "/" + kManifestName, ignored) || fs::exists(out + "/" + kModelName, ignored) ||
+                     fs::exists(out + "/" + kNextModelName, ignored);
+  if (holds && !o.replace)
+    fail(ErrorKind::usage, "{} holds a model already\n  fix: choose another --out, or replace it by --force", out);
+}
+
+/// What to measure on.
+struct DevSet {
+  Corpus corpus;
+  std::vector<std::string> sources, targets;  // where lines are translated
+};
+
+/// The recipe as it is meant here: with the dev set in place of data.valid.
+Recipe recipe_with_dev(const std::string& model, const QuantizeOptions& options) {
+  Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName);
+  if (options.dev.empty()) return recipe;
+  recipe.data.valid.clear();
+  for (const std::string& file : options.dev) recipe.data.valid.push_back(fs::absolute(file).string());
+  return recipe;
+}
+
+/// Whether there is something to measure on; a note where there is not.
+bool has_dev(const Recipe& recipe, const QuantizeOptions& options, QuantizeReport& report) {
+  std::string why;
+  if (recipe.data.valid.empty()) why = "the recipe names no validation set (data.valid)";
+  for (const std::string& file : recipe.data.valid)
+    if (std::error_code ignored; why.empty() && !fs::exists(file, ignored)) why = fmt::format("{} is not there", file);
+  if (why.empty()) return true;
+  constexpr const char* kFix = "name one by --dev";
+  if (options.max_loss) fail(ErrorKind::data, "no set to measure the loss on: {}\n  fix: {}", why, kFix);
+  if (!options.dev.empty()) fail(ErrorKind::data, "{}\n  fix: see --dev", why);
+  report.notes.push_back(fmt::format("what is lost was not measured: {}; {}", why, kFix));
+  return false;
+}
+
+DevSet read_dev(const OpenedModel& m, const Recipe& recipe, ThreadPool& pool, QuantizeReport& report) {
+  const bool pairs = recipe.task == Task::translate;
+  LoadedCorpus loaded = read_corpus(recipe.data.valid, "data.valid", recipe.data,
+                                    m.tokenizers.encoders(pairs ? Sides::two : Sides::one), &pool);
+  for (const std::string& s : loaded.report.sentences(recipe.data.overlong)) report.notes.push_back(s);
+  if (loaded.corpus.size() == 0)
+    fail(ErrorKind::data, "nothing of {} can be measured on", join(recipe.data.valid, ", "));
+  DevSet dev{std::move(loaded.corpus), {}, {}};
+  report.lines = loaded.report.kept;
+  if (!pairs) return dev;
+  PairReader reader(recipe.data.valid, recipe.data, "data.valid");
+  for (TextPair pair; reader.next(pair);) {
+    dev.sources.emplace_back(pair.source);
+    dev.targets.emplace_back(pair.target);
+  }
+  return dev;
+}
+
+struct Translated {
+  std::vector<std::string> texts;
+  double tokens_per_s = 0;
+};
+
+Translated translate(const std::string& model, const DevSet& dev, const TranslateOptions& options, int threads) {
+  const Translator translator(model, threads);
+  const auto some = static_cast<std::ptrdiff_t>(std::min<size_t>(dev.sources.size(), 16));
+  const std::vector<std::string> first(dev.sources.begin(), dev.sources.begin() + some);
+  translator.translate(first, options);  // nothing is cold when the clock runs
+  Translated result;
+  int64_t tokens = 0;
+  const Stopwatch clock;
+  for (Translation& t : translator.translate(dev.sources, options)) {
+    tokens += std::ssize(t.tokens) + 1;
+    result.texts.push_back(std::move(t.text));
+  }
+  result.tokens_per_s = static_cast<double>(tokens) / std::max(clock.seconds(), 1e-9);
+  return result;
+}
+
+/// BLEU or exact matches, by what the recipe calls best.
+void judge(const Recipe& recipe, const DevSet& dev, const Translated& before, const Translated& after,
+           QuantizeReport& report) {
+  report.tokens_per_s_before = before.tokens_per_s;
+  report.tokens_per_s_after = after.tokens_per_s;
+  if (report.metric == "loss" || report.metric == "perplexity") return;
+  const MetricSettings& o = recipe.train.metric_options;
+  MetricOptions options;
+  options.lowercase = o.lowercase || recipe.data.lowercase;
+  if (report.metric == "bleu") options.tokenize = o.tokenize;
+  report.score_before = measure(report.metric, before.texts, {dev.targets}, options).score;
+  report.score_after = measure(report.metric, after.texts, {dev.targets}, options).score;
+  report.loss = report.score_before - report.score_after;
+}
+
+double read_speed(const Transformer& model, const Corpus& corpus, const Recipe& recipe, ThreadPool& pool) {
+  Evaluator evaluate(model, recipe.train, pool);
+  const Stopwatch clock;
+  const Likelihood l = evaluate(corpus);
+  return static_cast<double>(l.tokens) / std::max(clock.seconds(), 1e-9);
+}
+
+/// The two models, one in a folder of its own, side by side.
+void measure_both(const std::string& model, const std::string& copy, const Recipe& recipe,
+                  const QuantizeOptions& options, int threads, QuantizeReport& report) {
+  ThreadPool pool(threads);
+  const OpenedModel before = open_model_files(model, &pool), after = open_model_files(copy, &pool);
+  const DevSet dev = read_dev(before, recipe, pool, report);
+  const Agreement a = agreement(*before.model, *after.model, dev.corpus, recipe.train, pool);
+  report.measured = true;
+  report.tokens = a.tokens;
+  report.divergence = a.divergence;
+  report.same_best = a.same_best;
+  report.perplexity_before = std::exp(a.first_loss);
+  report.perplexity_after = std::exp(a.second_loss);
+  report.metric = recipe.task == Task::translate || recipe.train.metric == "loss" ? recipe.train.metric : "perplexity";
+  const bool nats = report.metric == "loss";
+  report.score_before = nats ? a.first_loss : report.perplexity_before;
+  report.score_after = nats ? a.second_loss : report.perplexity_after;
+  report.loss = report.score_after - report.score_before;
+  if (recipe.task == Task::translate) {
+    const Translated first = translate(model, dev, options.search, threads);
+    judge(recipe, dev, first, translate(copy, dev, options.search, threads), report);
+    return;
+  }
+  report.tokens_per_s_before = read_speed(*before.model, dev.corpus, recipe, pool);
+  report.tokens_per_s_after = read_speed(*after.model, dev.corpus, recipe, pool);
+}
+
+}  // namespace
+
+QuantizeReport quantize(const std::string& model, const std::string& out, const QuantizeOptions& options, int threads) {
+  check_arguments(model, out, options);
+  QuantizeReport report;
+  report.type = options.type;
+  ModelContents contents;
+  OpenedModel opened = open_model_files(model);
+  Parameters& parameters = opened.model->parameters();
+  if (parameters.holds_int8())
+    fail(ErrorKind::model, "{} is int8 already\n  fix: name the model it was made of", model);
+  const bool int8 = options.type == "int8";
+  const QuantizedTensors tensors = int8 ? QuantizedTensors::int8(parameters) : QuantizedTensors::f16(parameters);
+  contents.weights = tensors.tensors();
+  contents.recipe = read_file(model + "/" + kRecipeName);
+  contents.tokenizer = model + "/" + kTokenizerName;
+  contents.metadata = SafetensorsFile(model + "/" + kModelName).metadata();
+  contents.metadata["quantized"] = options.type;
+  report.bytes_before = static_cast<int64_t>(fs::file_size(model + "/" + kModelName));
+
+  const Recipe recipe = recipe_with_dev(model, options);
+  const bool dev = has_dev(recipe, options, report);
+  {  // As everybody will read it: from a folder, which goes away again.
+    const std::string parent = fs::absolute(out).lexically_normal().parent_path().string();
+    make_folder(parent);
+    FolderWriter trial(fs::path(out).lexically_normal().string() + "-trial");
+    write_contents(trial.path(), contents);
+    report.bytes_after = static_cast<int64_t>(fs::file_size(trial.path() + "/" + kModelName));
+    if (dev) measure_both(model, trial.path(), recipe, options, threads, report);
+  }
+  if (options.max_loss && !(report.loss <= *options.max_loss))
+    fail(ErrorKind::model,
+         "{} loses {:.4g} {} on the dev set ({:.4g}, was {:.4g}), more than --max-loss {:.4g}: nothing was written\n"
+         "  fix: {}",
+         options.type, report.loss, report.metric, report.score_after, report.score_before, *options.max_loss,
+         int8 ? "try --type f16, or allow more" : "allow more");
+  save_model(out, contents);
+  return report;
+}
+
+}  // namespace attune

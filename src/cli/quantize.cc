@@ -1,0 +1,100 @@
+// attune quantize: a smaller copy of a model, and what that costs.
+#include "attune/quantize.h"
+
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/text.h"
+#include "cli/output.h"
+#include "cli/search_options.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model, out;
+  QuantizeOptions options;
+};
+
+std::string as_json(const Arguments& a, const QuantizeReport& r) {
+  Record record{{"out", a.out}, {"type", r.type}, {"bytes_before", r.bytes_before}, {"bytes_after", r.bytes_after}};
+  if (r.measured) {
+    const Record more{{"metric", r.metric},
+                      {"score_before", r.score_before},
+                      {"score_after", r.score_after},
+                      {"loss", r.loss},
+                      {"perplexity_before", r.perplexity_before},
+                      {"perplexity_after", r.perplexity_after},
+                      {"kl", r.divergence},
+                      {"top1", r.same_best},
+                      {"tokens_per_s_before", rounded(r.tokens_per_s_before, 1)},
+                      {"tokens_per_s_after", rounded(r.tokens_per_s_after, 1)},
+                      {"lines", r.lines},
+                      {"tokens", r.tokens}};
+    record.insert(record.end(), more.begin(), more.end());
+  }
+  record.emplace_back("notes", r.notes);
+  return to_json(record) + "\n";
+}
+
+std::string as_text(const QuantizeReport& r) {
+  std::vector<std::vector<std::string>> rows{
+      {"file", human_bytes(r.bytes_before), human_bytes(r.bytes_after),
+       fmt::format("x {:.3f}", static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before))}};
+  if (r.measured) {
+    const auto row = [&](const std::string& name, double before, double after) {
+      rows.push_back(
+          {name, fmt::format("{:.4g}", before), fmt::format("{:.4g}", after), fmt::format("{:+.2g}", after - before)});
+    };
+    row(r.metric, r.score_before, r.score_after);
+    if (r.metric != "perplexity") row("perplexity", r.perplexity_before, r.perplexity_after);
+    rows.push_back({"tokens/s", fmt::format("{:.0f}", r.tokens_per_s_before),
+                    fmt::format("{:.0f}", r.tokens_per_s_after),
+                    fmt::format("x {:.2f}", r.tokens_per_s_after / r.tokens_per_s_before)});
+  }
+  std::string text = table({"", "before", r.type, "change"}, rows);
+  if (r.measured)
+    text +=
+        fmt::format("made to say {} tokens of {} lines: KL divergence {:.3g} nats, the same best token at {:.2f} %\n",
+                    thousands(r.tokens), thousands(r.lines), r.divergence, 100 * r.same_best);
+  return text;
+}
+
+void run(const Arguments& a, const Session& session) {
+  const QuantizeReport r = quantize(a.model, a.out, a.options, session.thread_count());
+  print(session.json ? as_json(a, r) : as_text(r));
+  if (session.quiet) return;
+  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+  fmt::print(stderr, "wrote {}\n", a.out);
+}
+
+}  // namespace
+
+void add_quantize(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "quantize", "make a model smaller and faster: int8, or f16",
+                                  "  attune quantize model --out model-int8\n"
+                                  "  attune quantize model --out model-int8 --dev val.en val.de --max-loss 0.3\n"
+                                  "  attune quantize model --out model-f16 --type f16 --json");
+  command->group("Making models");
+  command->add_option("MODEL", a->model, "a model folder")->required();
+  command->add_option("--out", a->out, "where to put the smaller model")->type_name("DIR")->required();
+  command->add_option("--type", a->options.type, "int8: a quarter of the size, and faster; f16: half, for storage")
+      ->check(CLI::IsMember({"int8", "f16"}))
+      ->capture_default_str();
+  command
+      ->add_option("--dev", a->options.dev, "what to measure on: source and target (default: the recipe's data.valid)")
+      ->type_name("FILE")
+      ->expected(1, 2);
+  command
+      ->add_option("--max-loss", a->options.max_loss, "points of the metric that may be lost; more: nothing is written")
+      ->type_name("X");
+  command->add_flag("--force", a->options.replace, "replace a model that is there already");
+  add_search_options(command, a->options.search);
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli

@@ -1,0 +1,121 @@
+#include "attune/quantize.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+
+#include "api/language_run.h"
+#include "attune/model.h"
+#include "attune/test.h"
+#include "checks.h"
+
+namespace attune::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Quantize : testing::Test {
+  SmallRun run;
+  std::string model = run.folder / "m", out = run.folder / "small";
+  void SetUp() override { run.train("m"); }
+};
+
+TEST_F(Quantize, Int8WithAReport) {
+  const QuantizeReport r = quantize(model, out, {.search = {.beam = 2}}, 2);
+  EXPECT_EQ(r.type, "int8");
+  EXPECT_LT(r.bytes_after, r.bytes_before);
+  EXPECT_TRUE(r.measured);
+  EXPECT_EQ(r.lines, 20);
+  EXPECT_GT(r.tokens, 40);
+  EXPECT_EQ(r.metric, "bleu");
+  EXPECT_DOUBLE_EQ(r.loss, r.score_before - r.score_after);
+  EXPECT_GT(r.divergence, 0);
+  EXPECT_LT(r.divergence, 0.05);
+  EXPECT_GT(r.same_best, 0.9);
+  EXPECT_NEAR(r.perplexity_after, r.perplexity_before, 0.05 * r.perplexity_before);
+  EXPECT_GT(r.tokens_per_s_before, 0);
+  EXPECT_GT(r.tokens_per_s_after, 0);
+  EXPECT_FALSE(fs::exists(out + "-trial"));
+  const ModelDescription d = describe_model(out), f32 = describe_model(model);
+  EXPECT_TRUE(d.verified);
+  EXPECT_EQ(d.stored_as, "F32, I8");
+  EXPECT_EQ(d.parameters, f32.parameters);
+  // Whatever the threads and batch mates.
+  const Translator one(out, 1), three(out, 3);
+  const std::vector<std::string> lines{"a b c", "d", "", "h g f e d c b a", "a a a"};
+  const auto all = three.translate(lines);
+  for (size_t i = 0; i < lines.size(); ++i) {
+    const Translation alone = one.translate(lines[i]);
+    EXPECT_EQ(alone.text, all[i].text);
+    EXPECT_EQ(alone.score, all[i].score);
+  }
+  EXPECT_EQ(
+      test_model(out, {"data.test=[\"" + run.folder / "valid.in" + "\", \"" + run.folder / "valid.out" + "\"]"}, {}, 1)
+          .lines,
+      20);
+}
+
+TEST_F(Quantize, F16IsStorage) {
+  const QuantizeReport r = quantize(model, out, {.type = "f16"}, 1);
+  EXPECT_LT(r.divergence, 1e-4);
+  EXPECT_NEAR(static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before), 0.5, 0.2);
+  EXPECT_EQ(describe_model(out).stored_as, "F16");
+  EXPECT_EQ(quantize(out, run.folder / "smaller", {}, 1).type, "int8");
+}
+
+TEST_F(Quantize, WritesNothingWhenTooMuchIsLost) {
+  const auto error = error_of([&] { quantize(model, out, {.max_loss = -1000}, 1); }, ErrorKind::model);
+  EXPECT_NE(error.find("more than --max-loss -1000: nothing was written\n  fix: "), std::string::npos) << error;
+  EXPECT_FALSE(fs::exists(out));
+  EXPECT_FALSE(fs::exists(out + "-trial"));
+  EXPECT_EQ(error_of([&] { quantize(model, out, {.max_loss = 100}, 1); }), "nothing was thrown");
+  EXPECT_NE(error_of([&] { quantize(model, out); }, ErrorKind::usage).find("holds a model already"), std::string::npos);
+  EXPECT_EQ(error_of([&] { quantize(model, out, {.replace = true}, 1); }), "nothing was thrown");
+}
+
+TEST_F(Quantize, DevSets) {
+  put(run.folder / "d.in", "a b\nc\n");
+  put(run.folder / "d.out", "a b\nc\n");
+  const std::vector<std::string> dev{run.folder / "d.in", run.folder / "d.out"};
+  EXPECT_EQ(quantize(model, out, {.dev = dev}, 1).lines, 2);
+  fs::remove(run.folder / "valid.in");
+  EXPECT_NE(error_of([&] { quantize(model, run.folder / "x", {.max_loss = 1}, 1); }, ErrorKind::data).find("--dev"),
+            std::string::npos);
+  EXPECT_FALSE(fs::exists(run.folder / "x"));
+  const QuantizeReport r = quantize(model, run.folder / "x", {}, 1);
+  EXPECT_FALSE(r.measured);
+  ASSERT_EQ(r.notes.size(), 1u);
+}
+
+TEST_F(Quantize, SaysWhatCanNotBeDone) {
+  quantize(model, out, {}, 1);
+  EXPECT_NE(error_of([&] { quantize(out, run.folder / "x", {}, 1); }, ErrorKind::model).find("is int8 already"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { quantize(model, model); }, ErrorKind::usage).find("is the model itself"), std::string::npos);
+  EXPECT_NE(
+      error_of([&] { quantize(model, run.folder / "x", {.type = "int4"}); }, ErrorKind::usage).find("int8 or f16"),
+      std::string::npos);
+  const auto start = error_of([&] { run.train("t", {"train.start=\"" + out + "\""}); });
+  EXPECT_NE(start.find("holds weights as I8, which are for use and can't be trained\n  fix: "), std::string::npos)
+      << start;
+  EXPECT_NE(error_of(
+                [&] {
+                  average({out, model}, run.folder / "x");
+                },
+                ErrorKind::model)
+                .find("only F32 can be averaged"),
+            std::string::npos);
+}
+
+TEST(QuantizeLanguage, ByPerplexity) {
+  const LanguageRun run;
+  run.train("m");
+  const QuantizeReport r = quantize(run.folder / "m", run.folder / "small", {.max_loss = 5}, 1);
+  EXPECT_EQ(r.metric, "perplexity");
+  EXPECT_DOUBLE_EQ(r.score_after, r.perplexity_after);
+  EXPECT_DOUBLE_EQ(r.loss, r.score_after - r.score_before);
+  EXPECT_GT(r.same_best, 0.9);
+}
+
+}  // namespace
+}  // namespace attune::test
