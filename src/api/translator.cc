@@ -163,7 +163,7 @@ struct Translator::Body {
     }
     const Segments segments = Segments::of_lengths(lengths);
     with_arena([&](Arena& arena) {
-      const auto found = search(model(), {Tensor(ids.data(), Shape{std::ssize(ids)}), &segments},
+      const auto found = search(model(), {{Tensor(ids.data(), Shape{std::ssize(ids)}), &segments}},
                                 search_options(options), inner, arena);
       for (size_t g = 0; g < group.size(); ++g) {
         const size_t i = group[g];
@@ -251,7 +251,7 @@ AttentionLook Translator::attention(const std::string& line, const AttentionChoi
   body_->with_arena([&](Arena& arena) {
     if (choice.target.empty()) {
       const Segments one = Segments::single(std::ssize(pair.source));
-      pair.target = search(model, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one},
+      pair.target = search(model, {{Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one}},
                            search_options({}), &body_->pool, arena)[0][0]
                         .ids;
     } else {
