@@ -16,6 +16,7 @@ namespace attune {
 struct TranslateOptions {
   int beam = 5;                 // hypotheses kept at each step; 1: the most probable word, step by step
   double length_penalty = 0.6;  // Wu et al. 2016: score = log p / ((5 + length) / 6)^this
+  double coverage_penalty = 0;  // Wu et al. 2016: what nothing attended to costs so much
   int n_best = 1;               // translations a line, at most the beam
   int64_t min_length = 0;       // tokens of a translation at least
   int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10

@@ -41,6 +41,7 @@ void check_options(const TranslateOptions& o) {
   const auto above_0 = [](const char* name, double value) {
     if (!(value > 0)) fail(ErrorKind::usage, "{} = {}, wanted more than 0", name, value);
   };
+  if (!(o.coverage_penalty >= 0)) fail(ErrorKind::usage, "coverage_penalty = {}, wanted 0 or more", o.coverage_penalty);
   above_0("temperature", o.temperature);
   above_0("top_p", o.top_p);
   above_0("repetition_penalty", o.repetition_penalty);
@@ -84,6 +85,7 @@ SearchOptions search_options(const TranslateOptions& o) {
   SearchOptions s;
   s.beam = o.beam;
   s.length_penalty = o.length_penalty;
+  s.coverage_penalty = o.coverage_penalty;
   s.n_best = o.n_best;
   s.shortest = o.min_length;
   s.longest = o.max_length;

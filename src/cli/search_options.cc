@@ -12,6 +12,11 @@ void add_search_options(CLI::App* command, TranslateOptions& options) {
       ->add_option("--length-penalty", options.length_penalty, "score = log p / ((5 + length) / 6)^this (default: 0.6)")
       ->type_name("A")
       ->check(CLI::Range(-10.0, 10.0));
+  command
+      ->add_option("--coverage-penalty", options.coverage_penalty,
+                   "how much it costs to leave parts of the line without attention (default: 0)")
+      ->type_name("B")
+      ->check(CLI::Range(0.0, 100.0));
   command->add_option("--min-length", options.min_length, "tokens of a translation at least (default: 0)")
       ->type_name("N")
       ->check(CLI::Range(0, 1 << 20));

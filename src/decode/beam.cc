@@ -6,19 +6,18 @@ namespace attune {
 
 bool Beam::hopeless(double log_prob) const {
   if (std::ssize(ended_) < options_.n_best) return false;
-  // Log-probabilities only fall. The score of a longer one is best at one end of the lengths it can still have.
+  // Log-probabilities only fall, and what is not covered only costs. The score of a longer one is best at one end of
+  // the lengths it can still have.
   const double soon = log_prob / length_penalty(length_ + 1, options_.length_penalty);
   const double late = log_prob / length_penalty(longest_, options_.length_penalty);
   return std::max(soon, late) <= ended_.back().score;
 }
 
-void Beam::advance(std::vector<Continuation>& ways) {
-  if (ways.empty()) return give_up();
+void Beam::choose(std::vector<Continuation>& ways) {
   std::sort(ways.begin(), ways.end(), [](const Continuation& a, const Continuation& b) {
     if (a.log_prob != b.log_prob) return a.log_prob > b.log_prob;
     return a.parent != b.parent ? a.parent < b.parent : a.token < b.token;
   });
-  ++length_;
   next_.clear();
   int64_t rank = 0;
   for (const Continuation& w : ways) {

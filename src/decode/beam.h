@@ -8,9 +8,9 @@ class Beam : public Hypotheses {
  public:
   using Hypotheses::Hypotheses;
   int64_t wanted() const override { return options_.beam + 1; }  // one of them may be the end
-  void advance(std::vector<Continuation>& ways) override;
 
  private:
+  void choose(std::vector<Continuation>& ways) override;
   bool hopeless(double log_prob) const;
 };
 

@@ -28,9 +28,40 @@ void Hypotheses::grow(const Continuation& way, std::vector<Living>& to) {
   to.push_back({static_cast<int32_t>(nodes_.size() - 1), way.parent});
 }
 
+void Hypotheses::attended(std::span<const float> weights) {
+  if (coverage_.empty()) coverage_.resize(weights.size());
+  for (size_t i = 0; i < weights.size(); ++i) coverage_[i] += weights[i];
+}
+
+void Hypotheses::advance(std::vector<Continuation>& ways) {
+  if (ways.empty()) {  // a model whose numbers are none: what was said so far is all there will be
+    longest_ = length_;
+    return;
+  }
+  ++length_;
+  const size_t before = living_.size();
+  choose(ways);
+  if (coverage_.empty()) return;
+  const size_t source = coverage_.size() / before;
+  next_coverage_.clear();
+  for (const Living& l : living_) {
+    const auto from = coverage_.begin() + static_cast<ptrdiff_t>(static_cast<size_t>(l.parent) * source);
+    next_coverage_.insert(next_coverage_.end(), from, from + static_cast<ptrdiff_t>(source));
+  }
+  coverage_.swap(next_coverage_);
+}
+
+double Hypotheses::score(double log_prob, int64_t i) const {
+  double s = log_prob / length_penalty(length_, options_.length_penalty);
+  if (coverage_.empty() || living_.empty()) return s;
+  const size_t source = coverage_.size() / living_.size();
+  for (size_t j = static_cast<size_t>(i) * source; j < static_cast<size_t>(i + 1) * source; ++j)
+    s += options_.coverage_penalty * std::log(std::min(static_cast<double>(coverage_[j]), 1.0));
+  return s;
+}
+
 void Hypotheses::end(const Continuation& way) {
-  const Ended e{way.log_prob / length_penalty(length_, options_.length_penalty), way.log_prob,
-                living_[static_cast<size_t>(way.parent)].node};
+  const Ended e{score(way.log_prob, way.parent), way.log_prob, living_[static_cast<size_t>(way.parent)].node};
   const auto at = std::upper_bound(ended_.begin(), ended_.end(), e,
                                    [](const Ended& a, const Ended& b) { return a.score > b.score; });
   ended_.insert(at, e);
@@ -61,10 +92,9 @@ std::vector<Hypothesis> Hypotheses::result() const {
   std::vector<int64_t> order(living_.size());
   std::iota(order.begin(), order.end(), 0);
   std::stable_sort(order.begin(), order.end(), [&](int64_t a, int64_t b) { return log_prob(a) > log_prob(b); });
-  const double penalty = length_penalty(length_, options_.length_penalty);
   for (const int64_t i : order) {
     if (std::ssize(all) >= options_.n_best) break;
-    all.push_back(told(living_[static_cast<size_t>(i)].node, log_prob(i), log_prob(i) / penalty, false));
+    all.push_back(told(living_[static_cast<size_t>(i)].node, log_prob(i), score(log_prob(i), i), false));
   }
   return all;
 }

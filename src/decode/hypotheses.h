@@ -39,12 +39,17 @@ class Hypotheses {
   virtual int64_t wanted() const = 0;
   /// A number from 0 to below 1 that decides continuation `way` of a living hypothesis, where chance does.
   virtual double chance(int64_t /*i*/, int64_t /*way*/) const { return 0; }
+  /// What the living attended to, [living, source], as they are about to go on: for the coverage penalty.
+  void attended(std::span<const float> weights);
   /// One token more. `ways` holds the continuations wanted, or all there are, in any order; it may be sorted here.
-  virtual void advance(std::vector<Continuation>& ways) = 0;
+  void advance(std::vector<Continuation>& ways);
   /// Best first; of the living only where too few have ended.
   std::vector<Hypothesis> result() const;
 
  protected:
+  /// Which of the ways are gone, at the new length; there is at least one.
+  virtual void choose(std::vector<Continuation>& ways) = 0;
+
   struct Node {
     int32_t token, parent;  // parent: a node, -1: none
     double log_prob;
@@ -59,8 +64,6 @@ class Hypotheses {
   const Node& of(int64_t i) const { return nodes_[static_cast<size_t>(living_[static_cast<size_t>(i)].node)]; }
   void grow(const Continuation& way, std::vector<Living>& to);
   void end(const Continuation& way);
-  /// A model whose numbers are none: what was said so far is all there will be.
-  void give_up() { longest_ = length_; }
   void ids_of(int32_t node, std::vector<int32_t>& to) const;
 
   const SearchOptions& options_;
@@ -70,9 +73,12 @@ class Hypotheses {
 
  private:
   Hypothesis told(int32_t node, double log_prob, double score, bool finished) const;
+  /// By the log-probability of what living hypothesis i becomes at its end.
+  double score(double log_prob, int64_t i) const;
 
   std::span<const int32_t> prefix_;
   std::vector<Node> nodes_;
+  std::vector<float> coverage_, next_coverage_;  // [living, source], where it is asked for
 };
 
 }  // namespace attune

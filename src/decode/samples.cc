@@ -13,9 +13,7 @@ double Samples::chance(int64_t i, int64_t way) const {
   return random.uniform();
 }
 
-void Samples::advance(std::vector<Continuation>& ways) {
-  if (ways.empty()) return give_up();
-  ++length_;
+void Samples::choose(std::vector<Continuation>& ways) {
   next_.clear();
   next_number_.clear();
   for (size_t w = 0; w < ways.size(); ++w) {

@@ -11,9 +11,9 @@ class Samples : public Hypotheses {
   /// All of them begin in one place and part at the first token.
   int64_t wanted() const override { return length_ == 0 ? options_.n_best : 1; }
   double chance(int64_t i, int64_t way) const override;
-  void advance(std::vector<Continuation>& ways) override;
 
  private:
+  void choose(std::vector<Continuation>& ways) override;
   uint64_t key_;
   std::vector<int32_t> number_, next_number_;  // which sample each of the living is
 };

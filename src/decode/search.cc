@@ -47,6 +47,8 @@ class Search {
       member.state = m->start(member.pass, encoded, sources, source_of, longest);
       members_.push_back(std::move(member));
     }
+    if (options.coverage_penalty != 0) tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
+    for (int64_t s = 0; s < sources.count(); ++s) source_lengths_.push_back(sources.length(s));
   }
 
   std::vector<std::vector<Hypothesis>> run() {
@@ -120,7 +122,9 @@ class Search {
   /// The best ways to go on of every row, or those that chance chose.
   void find_ways() {
     std::vector<Var> hidden;
+    if (!tap_.place.empty()) members_[0].pass.tap = &tap_;
     for (Member& m : members_) hidden.push_back(m.model.step(m.pass, m.state, last_));
+    if (!tap_.place.empty()) cover();
     const int64_t rows = std::ssize(last_), k = wanted_;
     ids_.resize(static_cast<size_t>(rows * k));
     log_probs_.resize(ids_.size());
@@ -138,6 +142,22 @@ class Search {
       const SamplingOptions& s = options_.sampling;
       const std::span<const double> chances(chances_.data() + from * k, static_cast<size_t>(count * k));
       kernels::draws({x, unsaid, s.temperature, s.top_k, s.top_p, chances, ids, probs}, ctx_.pool);
+    }
+  }
+
+  /// Tells the hypotheses what they attended to.
+  void cover() {
+    if (tap_.weights.empty())
+      fail(ErrorKind::usage,
+           "the attention from decoder to encoder of this model has no weights that a coverage penalty could go by\n"
+           "  fix: leave the coverage penalty out");
+    const float* from = tap_.weights.data();
+    for (const int32_t s : active_) {
+      const auto cells = static_cast<size_t>(sentence(s).living() * source_lengths_[static_cast<size_t>(s)]);
+      mean_.assign(cells, 0);
+      for (int64_t h = 0; h < tap_.heads; ++h)
+        for (size_t c = 0; c < cells; ++c) mean_[c] += *from++ / static_cast<float>(tap_.heads);
+      sentence(s).attended(mean_);
     }
   }
 
@@ -203,6 +223,9 @@ class Search {
   std::vector<float> log_probs_;
   std::vector<double> chances_;
   std::vector<Continuation> ways_;
+  AttentionTap tap_;  // for the coverage penalty, if there is one
+  std::vector<int64_t> source_lengths_;
+  std::vector<float> mean_;
 };
 
 void check_search(std::span<const Transformer* const> models, const SearchInput& input, const SearchOptions& o) {

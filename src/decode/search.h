@@ -24,6 +24,9 @@ struct SearchOptions {
   int64_t beam = 5;
   /// The exponent of Wu et al. 2016 (GNMT), equation 14: score = log p / ((5 + |Y|) / 6)^a, |Y| counting the end mark.
   double length_penalty = 0.6;
+  /// Wu et al. 2016, equation 14 too: score += b sum over source tokens of log(min(sum of attention to it, 1)), by the
+  /// cross-attention that tells alignments best.
+  double coverage_penalty = 0;
   int64_t n_best = 1;    // at most so many hypotheses a sentence; no more than the beam
   int64_t longest = 0;   // tokens of a hypothesis, end mark counted; 0: twice those of the source, plus 10
   int64_t shortest = 0;  // tokens before the end mark
@@ -47,7 +50,7 @@ struct SearchInput {
 
 struct Hypothesis {
   std::vector<int32_t> ids;  // without marks
-  double score = 0;          // log-probability over the length penalty
+  double score = 0;          // log-probability over the length penalty, and the coverage penalty
   double log_prob = 0;
   bool finished = true;                      // false: cut off at the longest
   std::vector<double> token_log_probs = {};  // of the ids, and of the end mark where it is finished

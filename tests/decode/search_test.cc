@@ -340,6 +340,37 @@ TEST(Search, AnEnsembleIsTheMeanOfItsModels) {
   }
 }
 
+/// Scores with the penalty by the whole decoder's attention; and with it, what is left out loses.
+TEST(Search, CoverageIsWuEtAls) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 3, 1.3f);
+  const Sentences sources = random_sentences(4, 8, 9, 3);
+  const double b = 0.4;
+  const auto all = found(*model, sources, {.beam = 4, .coverage_penalty = b, .n_best = 4, .longest = 8});
+  int64_t seen = 0;
+  for (size_t s = 0; s < sources.size(); ++s)
+    for (const Hypothesis& h : all[s]) {
+      Arena arena;
+      Ctx ctx(arena);
+      AttentionTap tap;
+      tap.place = fmt::format("decoder.{}.cross", model->alignment_layer());
+      Pass pass{ctx, model->parameters(), nullptr, &tap};
+      Ids input{1};
+      input.insert(input.end(), h.ids.begin(), h.ids.end() - (h.finished ? 0 : 1));
+      const TinyBatch x = TinyBatch::of({sources[s]}), y = TinyBatch::of({input});
+      model->decode(pass, y.tokens(), model->encode(pass, x.tokens()), &x.segments);
+      double score = h.log_prob / length_penalty(std::ssize(input), 0.6);
+      for (int64_t j = 0; j < tap.keys; ++j) {
+        double sum = 0;
+        for (int64_t i = 0; i < tap.heads * tap.queries; ++i)
+          sum += static_cast<double>(tap.weights[static_cast<size_t>(i * tap.keys + j)]);
+        score += b * std::log(std::min(sum / static_cast<double>(tap.heads), 1.0));
+      }
+      EXPECT_NEAR(h.score, score, 1e-3 * (1 + std::abs(score)));
+      ++seen;
+    }
+  EXPECT_GT(seen, 10);
+}
+
 TEST(Search, NothingGivesNothing) { EXPECT_TRUE(found(*tiny_model(), {}, {}).empty()); }
 
 TEST(Search, LengthPenaltyIsWuEtAls) {
