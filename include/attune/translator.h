@@ -16,10 +16,26 @@ namespace attune {
 struct TranslateOptions {
   int beam = 5;                 // hypotheses kept at each step; 1: the most probable word, step by step
   double length_penalty = 0.6;  // Wu et al. 2016: score = log p / ((5 + length) / 6)^this
+  double coverage_penalty = 0;  // Wu et al. 2016: what nothing attended to costs so much
   int n_best = 1;               // translations a line, at most the beam
+  int64_t min_length = 0;       // tokens of a translation at least
   int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10
   int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
   bool alignment = false;       // which word came from which
+
+  /// Tokens drawn at random, n_best times, instead of the most probable translation.
+  bool sample = false;
+  double temperature = 1;   // below 1: more often what is probable; above: more often what is not
+  int64_t top_k = 0;        // only of so many most probable ones; 0: of all
+  double top_p = 1;         // only of the fewest that have this share together
+  uint64_t seed = 1;        // the same seed, the same draws
+  uint64_t first_line = 0;  // the number of the first line, for those that are translated in parts
+
+  double repetition_penalty = 1;             // Keskar et al. 2019: above 1, what was said is less probable
+  int64_t no_repeat_ngram = 0;               // so many tokens in a row are not said twice; 0: they may be
+  std::vector<std::string> suppressed = {};  // pieces that are never said
+  /// How translations begin, one for each line; none: as they like.
+  std::vector<std::string> prefixes = {};
 };
 
 /// Which words go together: (word of the line, word of its translation), counted from 0, words being what stands
@@ -30,6 +46,8 @@ struct Translation {
   std::string text;
   double score = 0;                 // log-probability over the length penalty; 0 for an empty line
   std::vector<std::string> tokens;  // the pieces of the text
+  /// The log-probability of each of them, and of the end after them where it is not cut off.
+  std::vector<double> token_scores;
   /// With TranslateOptions::alignment: for each piece of the text, the piece of the line it attended to most. What was
   /// guided in training (train.guide) tells it, else the mean of the heads of the decoder's last layer but one.
   WordPairs alignment;
@@ -41,7 +59,8 @@ struct Translation {
 /// Never changes once made; safe to share between threads.
 class Translator {
  public:
-  /// Reads a model folder. `threads` 0: one per core.
+  /// Reads a model folder, or several, separated by commas: an ensemble, which finds probable what its models do in
+  /// the mean; they must share their vocabulary. `threads` 0: one per core.
   explicit Translator(const std::string& model, int threads = 0);
   Translator(Translator&&) noexcept;
   Translator& operator=(Translator&&) noexcept;

@@ -1,6 +1,7 @@
 #include "attune/translator.h"
 
 #include <algorithm>
+#include <filesystem>
 #include <mutex>
 #include <numeric>
 
@@ -8,6 +9,7 @@
 #include "api/model_files.h"
 #include "api/word_alignment.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "data/data_files.h"
 #include "decode/search.h"
 #include "text/piece_words.h"
@@ -31,9 +33,22 @@ void check_options(const TranslateOptions& o) {
   };
   at_least("beam", o.beam, 1);
   at_least("n_best", o.n_best, 1);
+  at_least("min_length", o.min_length, 0);
   at_least("max_length", o.max_length, 0);
+  at_least("top_k", o.top_k, 0);
+  at_least("no_repeat_ngram", o.no_repeat_ngram, 0);
   at_least("batch_tokens", o.batch_tokens, 1);
-  if (o.n_best > o.beam)
+  const auto above_0 = [](const char* name, double value) {
+    if (!(value > 0)) fail(ErrorKind::usage, "{} = {}, wanted more than 0", name, value);
+  };
+  if (!(o.coverage_penalty >= 0)) fail(ErrorKind::usage, "coverage_penalty = {}, wanted 0 or more", o.coverage_penalty);
+  above_0("temperature", o.temperature);
+  above_0("top_p", o.top_p);
+  above_0("repetition_penalty", o.repetition_penalty);
+  if (o.max_length > 0 && o.min_length >= o.max_length)
+    fail(ErrorKind::usage, "min_length = {} leaves no room below max_length = {}\n  fix: lower min_length",
+         o.min_length, o.max_length);
+  if (!o.sample && o.n_best > o.beam)
     fail(ErrorKind::usage, "the {} best of a beam of {} were asked for\n  fix: make the beam at least {}", o.n_best,
          o.beam, o.n_best);
 }
@@ -50,7 +65,8 @@ std::vector<Group> groups_of(const std::vector<Source>& sources, const Translate
   }
   std::stable_sort(order.begin(), order.end(),
                    [&](size_t a, size_t b) { return sources[a].ids.size() > sources[b].ids.size(); });
-  const int64_t most = std::min(options.batch_tokens / options.beam, (total + threads - 1) / threads);
+  const int64_t rows = options.sample ? options.n_best : options.beam;
+  const int64_t most = std::min(options.batch_tokens / rows, (total + threads - 1) / threads);
   std::vector<Group> groups;
   int64_t tokens = 0;
   for (const size_t i : order) {
@@ -69,18 +85,53 @@ SearchOptions search_options(const TranslateOptions& o) {
   SearchOptions s;
   s.beam = o.beam;
   s.length_penalty = o.length_penalty;
+  s.coverage_penalty = o.coverage_penalty;
   s.n_best = o.n_best;
+  s.shortest = o.min_length;
   s.longest = o.max_length;
   s.begin = text::kBegin;
   s.end = text::kEnd;
   s.hidden = {text::kPad, text::kBegin, text::kUnknown};
+  s.repetition_penalty = o.repetition_penalty;
+  s.no_repeat = o.no_repeat_ngram;
+  s.sample = o.sample;
+  s.sampling = {o.temperature, o.top_k, o.top_p, o.seed};
   return s;
 }
 
 }  // namespace
 
+namespace {
+
+OpenedModel open_translator(const std::string& model, ThreadPool* pool) {
+  OpenedModel opened = open_model_files(model, pool);
+  const Recipe& r = opened.recipe;
+  if (r.task == Task::language)
+    fail(ErrorKind::model,
+         "{} is a language model, which does not translate\n  fix: name a model whose task is translate; how well this "
+         "one knows a text tells `attune test {} --set 'data.test=[\"FILE\"]'`",
+         model, model);
+  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
+    fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
+         model, model);
+  return opened;
+}
+
+/// What `translate` was asked for, and where the answers go.
+struct Job {
+  const std::vector<std::string>& lines;
+  const TranslateOptions& options;
+  SearchOptions search;
+  std::vector<Source> sources;
+  std::vector<Translation>& results;
+};
+
+}  // namespace
+
 struct Translator::Body {
   OpenedModel opened;
+  std::vector<OpenedModel> others;         // of an ensemble
+  std::vector<const Transformer*> models;  // all of them
   mutable ThreadPool pool;
   mutable std::mutex mutex;
   mutable std::vector<std::unique_ptr<Arena>> spare;  // memory that calls before have warmed
@@ -90,10 +141,17 @@ struct Translator::Body {
   const text::Tokenizer& source_tokenizer() const { return *opened.tokenizers.source; }
   const text::Tokenizer& target_tokenizer() const { return *opened.tokenizers.target; }
 
+  /// The most tokens a line may have.
+  int64_t longest() const {
+    int64_t most = model().longest_source();
+    for (const Transformer* m : models) most = std::min(most, m->longest_source());
+    return most - 1;
+  }
+
   Source read(const std::string& line) const {
     Source s{source_tokenizer().encode(line)};
     if (s.ids.empty()) return s;
-    const auto most = static_cast<size_t>(model().longest_source() - 1);
+    const auto most = static_cast<size_t>(longest());
     s.cropped = s.ids.size() > most;
     if (s.cropped) s.ids.resize(most);
     s.ids.push_back(text::kEnd);
@@ -122,6 +180,7 @@ struct Translator::Body {
     t.text = target_tokenizer().decode(h.ids);
     t.score = h.score;
     for (const int32_t id : h.ids) t.tokens.push_back(target_tokenizer().piece(id));
+    t.token_scores = h.token_log_probs;
     t.cut_off = !h.finished;
     return t;
   }
@@ -153,30 +212,47 @@ struct Translator::Body {
     return align_words(weights, words, target_words, std::ssize(pair.source));
   }
 
+  SearchOptions search_for(const TranslateOptions& options) const {
+    SearchOptions s = search_options(options);
+    for (const std::string& piece : options.suppressed) {
+      const int32_t id = target_tokenizer().id(piece);
+      if (id < text::kMarks)
+        fail(ErrorKind::usage, "\"{}\" is no piece of this model's vocabulary\n  fix: see its tokenizer/vocabulary.txt",
+             piece);
+      s.hidden.push_back(id);
+    }
+    return s;
+  }
+
   /// Translates one group; kernels use `inner`.
-  void run(const Group& group, const std::vector<std::string>& lines, const std::vector<Source>& sources,
-           const TranslateOptions& options, ThreadPool* inner, std::vector<Translation>& results) const {
+  void run(const Group& group, Job& job, ThreadPool* inner) const {
     std::vector<int32_t> ids, lengths;
+    std::vector<std::vector<int32_t>> prefixes;
+    std::vector<uint64_t> keys;
     for (const size_t i : group) {
-      ids.insert(ids.end(), sources[i].ids.begin(), sources[i].ids.end());
-      lengths.push_back(static_cast<int32_t>(sources[i].ids.size()));
+      const std::vector<int32_t>& source = job.sources[i].ids;
+      ids.insert(ids.end(), source.begin(), source.end());
+      lengths.push_back(static_cast<int32_t>(source.size()));
+      keys.push_back(job.options.first_line + i);
+      if (!job.options.prefixes.empty()) prefixes.push_back(target_tokenizer().encode(job.options.prefixes[i]));
     }
     const Segments segments = Segments::of_lengths(lengths);
+    const SearchInput input{{Tensor(ids.data(), Shape{std::ssize(ids)}), &segments}, prefixes, keys};
     with_arena([&](Arena& arena) {
-      const auto found = search(model(), {Tensor(ids.data(), Shape{std::ssize(ids)}), &segments},
-                                search_options(options), inner, arena);
+      const auto found = search(models, input, job.search, inner, arena);
       for (size_t g = 0; g < group.size(); ++g) {
         const size_t i = group[g];
         for (size_t n = 0; n < found[g].size(); ++n) {
           Translation t = finished(found[g][n]);
-          t.cropped = sources[i].cropped;
+          t.cropped = job.sources[i].cropped;
           const std::vector<int32_t>& said = found[g][n].ids;
-          if (options.alignment)
-            t.alignment = align(lines[i], {sources[i].ids, said}, words_of_target(target_tokenizer(), said), arena);
+          if (job.options.alignment)
+            t.alignment =
+                align(job.lines[i], {job.sources[i].ids, said}, words_of_target(target_tokenizer(), said), arena);
           if (n == 0)
-            results[i] = std::move(t);
+            job.results[i] = std::move(t);
           else
-            results[i].others.push_back(std::move(t));
+            job.results[i].others.push_back(std::move(t));
         }
       }
     });
@@ -184,16 +260,23 @@ struct Translator::Body {
 };
 
 Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
-  body_->opened = open_model_files(model, &body_->pool);
-  const Recipe& r = body_->opened.recipe;
-  if (r.task == Task::language)
-    fail(ErrorKind::model,
-         "{} is a language model, which does not translate\n  fix: name a model whose task is translate; how well this "
-         "one knows a text tells `attune test {} --set 'data.test=[\"FILE\"]'`",
-         model, model);
-  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
-    fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
-         model, model);
+  std::error_code ignored;  // a folder may have a comma in its name
+  const std::vector<std::string> names =
+      std::filesystem::is_directory(model, ignored) ? std::vector{model} : split(model, ',');
+  body_->opened = open_translator(names[0], &body_->pool);
+  body_->models = {body_->opened.model.get()};
+  const Tokenizers& first = body_->opened.tokenizers;
+  for (size_t i = 1; i < names.size(); ++i) {
+    OpenedModel other = open_translator(names[i], &body_->pool);
+    if (other.tokenizers.source->hash() != first.source->hash() ||
+        other.tokenizers.target->hash() != first.target->hash())
+      fail(ErrorKind::model,
+           "{} and {} do not share a vocabulary, as the models of an ensemble must\n"
+           "  fix: train them with one tokenizer: the same data and [tokenizer], another train.seed",
+           names[0], names[i]);
+    body_->models.push_back(other.model.get());
+    body_->others.push_back(std::move(other));
+  }
 }
 Translator::Translator(Translator&&) noexcept = default;
 Translator& Translator::operator=(Translator&&) noexcept = default;
@@ -202,18 +285,21 @@ Translator::~Translator() = default;
 std::vector<Translation> Translator::translate(const std::vector<std::string>& lines,
                                                const TranslateOptions& options) const {
   check_options(options);
+  if (!options.prefixes.empty() && options.prefixes.size() != lines.size())
+    fail(ErrorKind::usage, "{} prefixes for {} lines\n  fix: one for each line, empty where there is none",
+         options.prefixes.size(), lines.size());
   ThreadPool& pool = body_->pool;
-  std::vector<Source> sources(lines.size());
-  parallel_for(&pool, std::ssize(lines),
-               [&](int64_t i, int) { sources[static_cast<size_t>(i)] = body_->read(lines[static_cast<size_t>(i)]); });
   std::vector<Translation> results(lines.size());
-  const std::vector<Group> groups = groups_of(sources, options, pool.threads());
+  Job job{lines, options, body_->search_for(options), std::vector<Source>(lines.size()), results};
+  parallel_for(&pool, std::ssize(lines), [&](int64_t i, int) {
+    job.sources[static_cast<size_t>(i)] = body_->read(lines[static_cast<size_t>(i)]);
+  });
+  const std::vector<Group> groups = groups_of(job.sources, options, pool.threads());
   if (groups.size() == 1) {
-    body_->run(groups[0], lines, sources, options, &pool, results);
+    body_->run(groups[0], job, &pool);
   } else {  // a group a thread: better than all threads on one
-    parallel_for(&pool, std::ssize(groups), [&](int64_t g, int) {
-      body_->run(groups[static_cast<size_t>(g)], lines, sources, options, nullptr, results);
-    });
+    parallel_for(&pool, std::ssize(groups),
+                 [&](int64_t g, int) { body_->run(groups[static_cast<size_t>(g)], job, nullptr); });
   }
   return results;
 }
@@ -251,7 +337,7 @@ AttentionLook Translator::attention(const std::string& line, const AttentionChoi
   body_->with_arena([&](Arena& arena) {
     if (choice.target.empty()) {
       const Segments one = Segments::single(std::ssize(pair.source));
-      pair.target = search(model, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one},
+      pair.target = search(model, {{Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one}},
                            search_options({}), &body_->pool, arena)[0][0]
                         .ids;
     } else {
@@ -269,6 +355,6 @@ std::pair<std::string, std::string> Translator::languages() const {
   return {names[0], names[1]};
 }
 
-int64_t Translator::longest() const { return body_->model().longest_source() - 1; }
+int64_t Translator::longest() const { return body_->longest(); }
 
 }  // namespace attune

@@ -13,6 +13,14 @@ void add_search_options(CLI::App* command, TranslateOptions& options) {
       ->type_name("A")
       ->check(CLI::Range(-10.0, 10.0));
   command
+      ->add_option("--coverage-penalty", options.coverage_penalty,
+                   "how much it costs to leave parts of the line without attention (default: 0)")
+      ->type_name("B")
+      ->check(CLI::Range(0.0, 100.0));
+  command->add_option("--min-length", options.min_length, "tokens of a translation at least (default: 0)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 20));
+  command
       ->add_option("--max-length", options.max_length,
                    "tokens of a translation (default: twice those of the line, plus 10)")
       ->type_name("N")
@@ -22,6 +30,30 @@ void add_search_options(CLI::App* command, TranslateOptions& options) {
                    "tokens translated at the same time, times the beam (default: 4096)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 24));
+  command
+      ->add_option("--repetition-penalty", options.repetition_penalty,
+                   "what was said becomes less probable by this factor of its logit (default: 1, not at all)")
+      ->type_name("X")
+      ->check(CLI::Range(0.01, 100.0));
+  command
+      ->add_option("--no-repeat-ngram", options.no_repeat_ngram,
+                   "so many tokens in a row are not said twice (default: 0, they may be)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1000));
+  command->add_option("--suppress", options.suppressed, "a piece that is never said; once more for each")
+      ->type_name("PIECE")
+      ->take_all();
+  CLI::Option* sample = command->add_flag("--sample", options.sample, "draw tokens at random, instead of a beam");
+  const auto drawing = [&](const char* name, auto& value, const char* sentence, const char* type, auto least,
+                           auto most) {
+    command->add_option(name, value, sentence)->type_name(type)->check(CLI::Range(least, most))->needs(sample);
+  };
+  drawing("--temperature", options.temperature, "of the draws: below 1 surer, above 1 bolder (default: 1)", "T", 0.001,
+          1000.0);
+  drawing("--top-k", options.top_k, "draw from so many most probable tokens (default: 0, all)", "N", 0, 1 << 24);
+  drawing("--top-p", options.top_p, "draw from the fewest tokens that have this share together (default: 1)", "P",
+          0.0001, 1.0);
+  drawing("--seed", options.seed, "of the draws (default: 1)", "N", 0, 1 << 30);
 }
 
 }  // namespace attune::cli

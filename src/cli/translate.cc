@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <filesystem>
+#include <optional>
 
 #include "attune/error.h"
 #include "attune/lines.h"
@@ -21,7 +22,7 @@ constexpr size_t kChunkLines = 4096;  // translated together at most: what is to
 constexpr size_t kChunkBytes = 4 << 20;
 
 struct Arguments {
-  std::string model, file = "-", align_to;
+  std::string model, file = "-", align_to, prefix;
   TranslateOptions options;
   bool scores = false;
 };
@@ -39,7 +40,13 @@ List list_of(const WordPairs& pairs) {
 }
 
 Record record_of(const Translation& t) {
-  return {{"text", t.text}, {"score", t.score}, {"tokens", t.tokens}, {"alignment", list_of(t.alignment)}};
+  List scores;
+  for (const double x : t.token_scores) scores.push_back(x);
+  return {{"text", t.text},
+          {"score", t.score},
+          {"tokens", t.tokens},
+          {"token_scores", scores},
+          {"alignment", list_of(t.alignment)}};
 }
 
 std::string json_line(const Translation& t) {
@@ -66,11 +73,14 @@ std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) 
   return out;
 }
 
+[[noreturn]] void fail_twice() {
+  throw Error(ErrorKind::usage,
+              "the standard input (-) can be read only once\n  fix: put one of the texts into a file");
+}
+
 /// Alignments of translations that are there already.
 void align(const Arguments& a, const Translator& translator, const Session& session) {
-  if (a.file == "-" && a.align_to == "-")
-    throw Error(ErrorKind::usage,
-                "the standard input (-) can be read only once\n  fix: put one of the texts into a file");
+  if (a.file == "-" && a.align_to == "-") fail_twice();
   TextLines sources({a.file}), targets({a.align_to});
   std::vector<std::string> lines, translations;
   for (bool more = true; more;) {
@@ -103,16 +113,28 @@ void run(const Arguments& a, const Session& session) {
   TranslateOptions options = a.options;
   options.alignment |= session.json;
   translator.translate(std::vector<std::string>{}, options);  // options that do not go together are told at once
+  if (a.file == "-" && a.prefix == "-") fail_twice();
   TextLines reader({a.file});
+  std::optional<TextLines> prefixes;
+  if (!a.prefix.empty()) prefixes.emplace(std::vector<std::string>{a.prefix});
   int64_t done = 0, cropped = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) {
     lines.clear();
+    options.prefixes.clear();
+    options.first_line = static_cast<uint64_t>(done);
     size_t bytes = 0;
     do {
       bytes += line.size();
       lines.push_back(std::move(line));
+      if (!prefixes) continue;
+      if (std::string prefix; prefixes->next(prefix))
+        options.prefixes.push_back(std::move(prefix));
+      else
+        throw Error(ErrorKind::data, fmt::format("{} ends before {}\n  fix: a line for each, empty where a translation "
+                                                 "may begin as it likes",
+                                                 a.prefix, a.file));
     } while (lines.size() < kChunkLines && bytes < kChunkBytes && reader.ready() && reader.next(line));
     for (const Translation& t : translator.translate(lines, options)) {
       print(session.json ? json_line(t) : plain_lines(t, a, done));
@@ -138,21 +160,23 @@ void add_translate(CLI::App& app, Session& session) {
                   "  attune translate model test.en > test.de\n"
                   "  echo 'A dog runs.' | attune translate model --beam 10 --n-best 3\n"
                   "  attune translate model test.en --alignment --scores --json\n"
+                  "  attune translate model,other test.en --sample --top-p 0.9 --n-best 3\n"
                   "  attune translate model test.en --align-to test.de | attune metric aer --ref test.align");
   command->group("Using models");
-  command->add_option("MODEL", a->model, "a model folder")->required();
+  command->add_option("MODEL", a->model, "a model folder; several, separated by commas, are an ensemble")->required();
   command->add_option("FILE", a->file, "a sentence a line, plain or .gz; - is stdin, and the default");
   add_search_options(command, a->options);
   command->add_option("--n-best", a->options.n_best, "translations a line: NUMBER ||| text ||| score (default: 1)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
+  command->add_option("--prefix", a->prefix, "how the translations begin, a line for each")->type_name("FILE");
   command->add_flag("--alignment", a->options.alignment, "add which word came from which: ... ||| 0-0 1-2");
   CLI::Option* align_to =
       command
           ->add_option("--align-to", a->align_to,
                        "translate nothing: which words of these translations came from which, a line for each")
           ->type_name("FILE");
-  for (const char* other : {"--n-best", "--beam", "--length-penalty", "--alignment"})
+  for (const char* other : {"--n-best", "--beam", "--length-penalty", "--alignment", "--prefix", "--sample"})
     align_to->excludes(command->get_option(other));
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
   set_work(command, session, [&session, a] { run(*a, session); });

@@ -1,42 +1,75 @@
-// Search for the most probable translations: beam search, which is greedy with a beam of 1.
+// Search for translations: the most probable ones by beam search, which is greedy with a beam of 1, or some drawn at
+// random.
 //
 //   Arena arena;
-//   auto best = search(model, sources, {.beam = 5}, &pool, arena);   // best[s][0].ids
+//   auto best = search({model}, {.sources = sources}, {.beam = 5}, &pool, arena);   // best[s][0].ids
 #pragma once
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "model/transformer.h"
 
 namespace attune {
 
+/// How tokens are drawn: see kernels/candidates.h.
+struct SamplingOptions {
+  double temperature = 1;
+  int64_t top_k = 0;
+  double top_p = 1;
+  uint64_t seed = 1;
+};
+
 struct SearchOptions {
   int64_t beam = 5;
   /// The exponent of Wu et al. 2016 (GNMT), equation 14: score = log p / ((5 + |Y|) / 6)^a, |Y| counting the end mark.
   double length_penalty = 0.6;
-  int64_t n_best = 1;   // at most so many hypotheses a sentence; no more than the beam
-  int64_t longest = 0;  // tokens of a hypothesis, end mark counted; 0: twice those of the source, plus 10
+  /// Wu et al. 2016, equation 14 too: score += b sum over source tokens of log(min(sum of attention to it, 1)), by the
+  /// cross-attention that tells alignments best.
+  double coverage_penalty = 0;
+  int64_t n_best = 1;    // at most so many hypotheses a sentence; no more than the beam
+  int64_t longest = 0;   // tokens of a hypothesis, end mark counted; 0: twice those of the source, plus 10
+  int64_t shortest = 0;  // tokens before the end mark
   int32_t begin = 1, end = 2;
   /// Never said. Padding and begin marks mean nothing in a sentence; an unknown piece can't be written.
   std::vector<int32_t> hidden{0, 1, 3};
+  /// Keskar et al. 2019 (CTRL), section 4.1: logits of what was said are divided by it, or multiplied below 0. Log-
+  /// probabilities are those of the logits after that.
+  double repetition_penalty = 1;
+  int64_t no_repeat = 0;  // so many tokens in a row are not said twice; 0: they may be
+  bool sample = false;    // n_best drawn at random, instead of a beam
+  SamplingOptions sampling = {};
+};
+
+/// What is to be translated: sentences of a packed batch, and what may be said of each of them, if anything.
+struct SearchInput {
+  Tokens sources;
+  std::span<const std::vector<int32_t>> prefixes = {};  // the first tokens of each sentence's hypotheses
+  std::span<const uint64_t> keys = {};                  // for what is drawn; none: 0, 1, 2 ...
 };
 
 struct Hypothesis {
   std::vector<int32_t> ids;  // without marks
-  double score = 0;          // log-probability over the length penalty
+  double score = 0;          // log-probability over the length penalty, and the coverage penalty
   double log_prob = 0;
-  bool finished = true;  // false: cut off at the longest
+  bool finished = true;                      // false: cut off at the longest
+  std::vector<double> token_log_probs = {};  // of the ids, and of the end mark where it is finished
 };
 
-/// Translates all sources of a packed batch at once: result[s] has at least one hypothesis and at most n_best, best
-/// first. Each step keeps the `beam` best continuations of a sentence; those that end are collected, when they are
-/// among the best `beam` of all. A hypothesis is given up as soon as nothing it can become beats the n_best collected,
-/// so the result is that of a search up to the longest. With a beam of 1, the most probable token is said until that is
-/// the end mark. Equal hypotheses: the one of the earlier parent, then of the lower token, comes first.
+/// Translates all sources at once: result[s] has at least one hypothesis and at most n_best, best first. Each step
+/// keeps the `beam` best continuations of a sentence; those that end are collected, when they are among the best `beam`
+/// of all. A hypothesis is given up as soon as nothing it can become beats the n_best collected, so the result is that
+/// of a search up to the longest. With a beam of 1, the most probable token is said until that is the end mark. Equal
+/// hypotheses: the one of the earlier parent, then of the lower token, comes first.
+///
+/// Several models are an ensemble: a token's probability is the mean of theirs. They share the target's vocabulary.
 ///
 /// Sentences do not influence each other: ids and scores are the same bits alone or in any batch, with any number of
 /// threads.
-std::vector<std::vector<Hypothesis>> search(const Transformer& model, const Tokens& sources,
+std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
+                                            const SearchOptions& options, ThreadPool* pool, Arena& arena);
+/// Of one model.
+std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena);
 
 /// ((5 + length) / 6)^exponent.

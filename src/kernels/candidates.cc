@@ -1,5 +1,6 @@
 #include "kernels/candidates.h"
 
+#include "kernels/draw_columns.h"
 #include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/candidates.cc"
@@ -49,17 +50,33 @@ HWY_INLINE void insert(float x, int32_t id, int64_t k, float* values, int32_t* i
   ids[at] = id;
 }
 
-void candidates_of_row(const Candidates& a, int64_t i) {
-  float* x = a.x.row<float>(i);
-  const int64_t n = a.x.cols(), k = a.ids.cols();
-  const float top = max_of_row(x, n), log_total = log_sum(x, n, top);
-  for (const int32_t j : a.hidden) x[j] = -INFINITY;
-  float* values = a.log_probs.row<float>(i);
-  int32_t* ids = a.ids.row<int32_t>(i);
+/// What is not to be said becomes minus infinity.
+HWY_INLINE void leave_unsaid(const Unsaid& u, int64_t i, float* x) {
+  for (const int32_t j : u.hidden) x[j] = -INFINITY;
+  for (const int32_t j : u.banned_in(i)) x[j] = -INFINITY;
+}
+
+HWY_INLINE void choose_none(int64_t k, float* values, int32_t* ids) {
   for (int64_t j = 0; j < k; ++j) {
     values[j] = -INFINITY;
     ids[j] = -1;
   }
+}
+
+void candidates_of_row(const Candidates& a, int64_t i) {
+  float* x = a.x.row<float>(i);
+  const int64_t n = a.x.cols(), k = a.ids.cols();
+  const float top = max_of_row(x, n), log_total = log_sum(x, n, top);
+  float* values = a.log_probs.row<float>(i);
+  int32_t* ids = a.ids.row<int32_t>(i);
+  choose_none(k, values, ids);
+  if (const int32_t only = a.unsaid.forced_in(i); only >= 0) {
+    if (!(x[only] > -INFINITY)) return;
+    values[0] = (x[only] - top) - log_total;
+    ids[0] = only;
+    return;
+  }
+  leave_unsaid(a.unsaid, i, x);
   FVec bound = hn::Set(F(), -INFINITY);
   for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR {
     if (count == 16 && !any_greater(load(x + j), bound)) return;
@@ -77,13 +94,53 @@ void candidates(const Candidates& a, ThreadPool* pool) {
   });
 }
 
+/// weights = exp((x - top) / temperature); of what is not a number, 0.
+HWY_INLINE void weigh_row(const float* x, int64_t n, float top, double temperature, float* weights) {
+  const auto by = splat(top), scale = splat(static_cast<float>(1 / temperature));
+  for_packs(n, [&](int64_t j, int64_t count)
+                   HWY_ATTR { store_at(exp((load_at(x + j, count) - by) * scale), weights + j, count); });
+  for (int64_t j = 0; j < n; ++j)
+    if (!(x[j] > -INFINITY)) weights[j] = 0;
+}
+
+void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights) {
+  float* x = a.x.row<float>(i);
+  const int64_t n = a.x.cols(), k = a.ids.cols();
+  const float top = max_of_row(x, n), log_total = log_sum(x, n, top);
+  float* log_probs = a.log_probs.row<float>(i);
+  int32_t* ids = a.ids.row<int32_t>(i);
+  choose_none(k, log_probs, ids);
+  if (const int32_t only = a.unsaid.forced_in(i); only >= 0) {
+    std::fill_n(ids, k, x[only] > -INFINITY ? only : -1);
+  } else {
+    leave_unsaid(a.unsaid, i, x);
+    const float most = max_of_row(x, n);
+    if (!(most > -INFINITY)) return;
+    weights.resize(static_cast<size_t>(n));
+    weigh_row(x, n, most, a.temperature, weights.data());
+    draw_columns(weights, {a.top_k, a.top_p}, a.random.subspan(static_cast<size_t>(i * k), static_cast<size_t>(k)),
+                 ids);
+  }
+  for (int64_t d = 0; d < k; ++d)
+    if (ids[d] >= 0) log_probs[d] = (x[ids[d]] - top) - log_total;
+}
+
+void draws(const Draws& a, ThreadPool* pool) {
+  for_row_blocks(pool, a.x.rows(), a.x.cols(), [&](int64_t from, int64_t to) {
+    std::vector<float> weights;
+    for (int64_t i = from; i < to; ++i) draws_of_row(a, i, weights);
+  });
+}
+
 KERNELS_END
 
 #if KERNELS_ONCE
 namespace attune::kernels {
 
 KERNEL_EXPORT(candidates);
+KERNEL_EXPORT(draws);
 void candidates(const Candidates& a, ThreadPool* pool) { KERNEL_CALL(candidates)(a, pool); }
+void draws(const Draws& a, ThreadPool* pool) { KERNEL_CALL(draws)(a, pool); }
 
 }  // namespace attune::kernels
 #endif

@@ -12,11 +12,14 @@ namespace attune {
 
 class StreamMemory;
 
-/// A request to see what one attention layer attended to, while a pass over a single sentence goes by it.
+/// A request to see what one attention layer attended to, while a pass over a single sentence goes by it, or a step of
+/// decoding by a cross-attention.
 struct AttentionTap {
   std::string place;  // "decoder.3.cross", "encoder.0.self"
   int64_t heads = 0, queries = 0, keys = 0;
-  std::vector<float> weights = {};  // [heads, queries, keys], filled by the pass; none where the mechanism has none
+  /// [heads, queries, keys], filled by the pass; none where the mechanism has none. Of a step of decoding: such a block
+  /// for each source whose rows follow each other.
+  std::vector<float> weights = {};
 };
 
 /// A request to say how far one cross-attention is from looking where it should, and to let it learn from that.

@@ -108,8 +108,8 @@ void TargetInputs::say(Reader& r, const Shard& piece) {
     const Var rows = gather_rows(ctx, hidden, ctx.input(Tensor(r.rows.data() + from, Shape{n})));
     const Var logits = model_.logits(pass, rows), log_probs = ctx.make(Shape{n, 1}, DType::f32, {});
     ctx.run([&] {
-      kernels::candidates({logits.value(), never, Tensor(r.said.data() + from, Shape{n, 1}), log_probs.value()},
-                          nullptr);
+      kernels::candidates(
+          {logits.value(), {.hidden = never}, Tensor(r.said.data() + from, Shape{n, 1}), log_probs.value()}, nullptr);
     });
   }
 }

@@ -154,6 +154,56 @@ TEST(Translator, NamesItsLanguages) {
   EXPECT_EQ(t.languages(), (std::pair<std::string, std::string>("en", "de")));
 }
 
+TEST(Translator, SamplesAreALinesOwn) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const Translator one(model, 1), three(model, 3);
+  TranslateOptions options{.n_best = 3, .sample = true, .top_p = 0.95, .seed = 5};
+  const auto all = one.translate(kLines, options);
+  options.batch_tokens = 30;
+  EXPECT_TRUE(same(three.translate(kLines, options), all));
+  options.first_line = 4;
+  EXPECT_TRUE(same(one.translate(std::vector<std::string>(kLines.begin() + 4, kLines.end()), options),
+                   std::vector<Translation>(all.begin() + 4, all.end())))
+      << "translated in parts";
+  ASSERT_EQ(all[0].others.size(), 2u);
+  EXPECT_NE(all[0].text, all[0].others[0].text);
+  options.seed = 6;
+  options.first_line = 0;
+  EXPECT_FALSE(same(one.translate(kLines, options), all));
+}
+
+TEST(Translator, PrefixesAndRulesHold) {
+  const TempFolder dir;
+  const Translator t(make_model(dir), 1);
+  const std::vector<std::string> lines{"a dog", "the cat", "two"};
+  const auto begun = t.translate(lines, {.prefixes = {"ein hund", "", "zwei"}});
+  EXPECT_TRUE(begun[0].text.starts_with("ein hund")) << begun[0].text;
+  EXPECT_TRUE(begun[2].text.starts_with("zwei")) << begun[2].text;
+  EXPECT_TRUE(same(begun[1], t.translate(lines[1])));
+  for (const Translation& x : t.translate(lines, {.min_length = 7, .max_length = 9})) EXPECT_GE(x.tokens.size(), 7u);
+  for (const Translation& x : t.translate(lines, {.no_repeat_ngram = 1})) {
+    std::vector<std::string> tokens = x.tokens;
+    std::sort(tokens.begin(), tokens.end());
+    EXPECT_EQ(std::adjacent_find(tokens.begin(), tokens.end()), tokens.end());
+  }
+  const Translation plain = t.translate(lines[0]), without = t.translate(lines[0], {.suppressed = {plain.tokens[0]}});
+  EXPECT_EQ(std::count(without.tokens.begin(), without.tokens.end(), plain.tokens[0]), 0);
+  double total = 0;
+  for (const double x : plain.token_scores) total += x;
+  EXPECT_EQ(plain.token_scores.size(), plain.tokens.size() + !plain.cut_off);
+  EXPECT_NEAR(total / std::pow((5.0 + static_cast<double>(plain.token_scores.size())) / 6, 0.6), plain.score, 1e-9);
+}
+
+TEST(Translator, EnsemblesShareAVocabulary) {
+  const TempFolder dir, second, third;
+  const std::string one = make_model(dir), other = make_model(second), alien = make_model(third, {.joint = false});
+  const Translator alone(one, 1), twice(one + "," + other, 1);
+  EXPECT_EQ(alone.translate(kLines[2]).text, twice.translate(kLines[2]).text) << "the same weights";
+  EXPECT_NE(error_of([&] { Translator t(one + "," + alien); }, ErrorKind::model).find("do not share a vocabulary"),
+            std::string::npos);
+}
+
 TEST(Translator, RefusesWhatCannotBe) {
   const TempFolder dir;
   EXPECT_NE(error_of([&] { Translator t(dir / "nothing"); }, ErrorKind::model).find("nothing"), std::string::npos);
@@ -161,6 +211,17 @@ TEST(Translator, RefusesWhatCannotBe) {
   EXPECT_NE(error_of([&] { t.translate("a", {.beam = 0}); }, ErrorKind::usage).find("beam = 0"), std::string::npos);
   EXPECT_NE(error_of([&] { t.translate("a", {.beam = 2, .n_best = 3}); }, ErrorKind::usage).find("at least 3"),
             std::string::npos);
+  const struct {
+    TranslateOptions options;
+    const char* says;
+  } wrong[] = {{{.min_length = 9, .max_length = 9}, "lower min_length"},
+               {{.sample = true, .temperature = 0}, "temperature = 0"},
+               {{.sample = true, .top_p = -1}, "top_p = -1"},
+               {{.repetition_penalty = 0}, "repetition_penalty = 0"},
+               {{.suppressed = {"nothing of the kind"}}, "is no piece"},
+               {{.prefixes = {"a", "b"}}, "2 prefixes for 1 lines"}};
+  for (const auto& [options, says] : wrong)
+    EXPECT_NE(error_of([&] { t.translate("a", options); }, ErrorKind::usage).find(says), std::string::npos) << says;
 }
 
 }  // namespace

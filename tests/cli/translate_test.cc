@@ -104,11 +104,28 @@ TEST(Translate, Json) {
   EXPECT_TRUE(j["text"].is_string());
   EXPECT_LT(j["score"].get<double>(), 0);
   EXPECT_TRUE(j["tokens"].is_array());
+  EXPECT_GE(j["token_scores"].size(), j["tokens"].size());
   EXPECT_TRUE(j["alignment"].is_array());
   ASSERT_EQ(j["n_best"].size(), 2u);
   EXPECT_EQ(j["n_best"][0]["text"], j["text"]);
   EXPECT_EQ(Json::parse(lines[1])["text"], "");
   EXPECT_NO_THROW(Json::parse(lines[2]));
+}
+
+TEST(Translate, SamplesPrefixesAndEnsembles) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", "a dog\n\ntwo cats\n"),
+                    begin = put(dir / "begin", "ein\n\nzwei hunde\n");
+  const auto drawn = [&](const char* seed) {
+    return run_attune({"translate", model, file, "--quiet", "--sample", "--top-k", "20", "--seed", seed}).out;
+  };
+  EXPECT_EQ(drawn("1"), drawn("1"));
+  EXPECT_NE(drawn("1"), drawn("2"));
+  const auto lines = lines_of(run_attune({"translate", model + "," + model, file, "--quiet", "--prefix", begin}).out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(lines[0].starts_with("ein")) << lines[0];
+  EXPECT_EQ(lines[1], "");
+  EXPECT_TRUE(lines[2].starts_with("zwei hunde")) << lines[2];
 }
 
 TEST(Translate, SaysWhatWasCropped) {
@@ -132,6 +149,10 @@ TEST(Translate, Mistakes) {
       {{"translate", model, dir / "none"}, 6, "cannot read " + (dir / "none")},
       {{"translate", model, "--beam", "0"}, 2, "--beam"},
       {{"translate", model, "--beam", "2", "--n-best", "3"}, 2, "make the beam at least 3"},
+      {{"translate", model, "--temperature", "2"}, 2, "--temperature requires --sample"},
+      {{"translate", model, put(dir / "two", "a\nb\n"), "--prefix", put(dir / "one", "a\n")},
+       4,
+       "one ends before " + (dir / "two")},
       {{"translate"}, 2, "MODEL"},
       {{"translate", dir / "text", model}, 2, "fix: attune translate " + model + " " + (dir / "text")},
       {{"test", model}, 3, "fix: add --set 'data.test="},

@@ -18,7 +18,7 @@ std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sente
                                            const SearchOptions& options, ThreadPool* pool = nullptr) {
   Arena arena;
   const TinyBatch batch = TinyBatch::of(sources);
-  auto all = search(model, batch.tokens(), options, pool, arena);
+  auto all = search(model, {batch.tokens()}, options, pool, arena);
   EXPECT_EQ(arena.in_use(), 0);
   return all;
 }
@@ -212,6 +212,163 @@ TEST(Search, RefusesWhatCannotBe) {
               found(*model, {{5, 2}}, {.beam = 2, .n_best = 3});
             }).find("the 3 best of a beam of 2"),
             std::string::npos);
+}
+
+/// What each token added, by the whole decoder.
+TEST(Search, TokensTellTheirLogProbabilities) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
+  const Sentences sources = random_sentences(4, 6, 9, 3);
+  const auto all = found(*model, sources, {.beam = 3, .n_best = 3, .longest = 7});
+  for (size_t s = 0; s < sources.size(); ++s)
+    for (const Hypothesis& h : all[s]) {
+      ASSERT_EQ(h.token_log_probs.size(), h.ids.size() + h.finished);
+      double total = 0;
+      for (size_t i = 0; i < h.token_log_probs.size(); ++i) {
+        const auto p =
+            next_log_probs(*model, sources[s], Ids(h.ids.begin(), h.ids.begin() + static_cast<ptrdiff_t>(i)));
+        const int32_t id = i < h.ids.size() ? h.ids[i] : 2;
+        EXPECT_NEAR(h.token_log_probs[i], p[static_cast<size_t>(id)], 1e-4);
+        total += h.token_log_probs[i];
+      }
+      EXPECT_NEAR(total, h.log_prob, 1e-9);
+    }
+}
+
+TEST(Search, BeginsWithThePrefix) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
+  const Sentences sources = random_sentences(3, 6, 9, 3), prefixes{{7, 5, 5}, {}, {8}};
+  Arena arena;
+  const TinyBatch batch = TinyBatch::of(sources);
+  for (const bool sample : {false, true}) {
+    const SearchOptions o{.beam = 4, .n_best = 2, .longest = 6, .sample = sample};
+    const auto all = search(*model, {batch.tokens(), prefixes}, o, nullptr, arena);
+    for (size_t s = 0; s < sources.size(); ++s)
+      for (const Hypothesis& h : all[s]) {
+        ASSERT_GE(h.ids.size(), prefixes[s].size());
+        EXPECT_TRUE(std::equal(prefixes[s].begin(), prefixes[s].end(), h.ids.begin()));
+        double total = 0;
+        for (const double p : h.token_log_probs) total += p;
+        EXPECT_NEAR(total, h.log_prob, 1e-9);
+      }
+    if (!sample) { EXPECT_TRUE(same(all[1], found(*model, {sources[1]}, o)[0])) << "others' prefixes are not its own"; }
+  }
+}
+
+TEST(Search, RulesHold) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 5, 1.1f);
+  const Sentences sources = random_sentences(8, 6, 9, 3);
+  for (const auto& s : found(*model, sources, {.beam = 4, .n_best = 4, .longest = 12, .shortest = 5}))
+    for (const Hypothesis& h : s) EXPECT_GE(h.ids.size(), 5u);
+  for (const int64_t n : {1, 2, 3})
+    for (const auto& s : found(*model, sources, {.beam = 3, .n_best = 3, .longest = 30, .no_repeat = n}))
+      for (const Hypothesis& h : s) {
+        std::vector<Ids> seen;
+        for (size_t i = 0; i + static_cast<size_t>(n) <= h.ids.size(); ++i)
+          seen.emplace_back(h.ids.begin() + static_cast<ptrdiff_t>(i), h.ids.begin() + static_cast<ptrdiff_t>(i) + n);
+        std::sort(seen.begin(), seen.end());
+        EXPECT_EQ(std::adjacent_find(seen.begin(), seen.end()), seen.end());
+      }
+  const auto repeats = [&](double penalty) {
+    int64_t count = 0;
+    for (const auto& s : found(*model, sources, {.beam = 1, .longest = 30, .repetition_penalty = penalty})) {
+      Ids ids = s[0].ids;
+      std::sort(ids.begin(), ids.end());
+      count += std::ssize(ids) - std::distance(ids.begin(), std::unique(ids.begin(), ids.end()));
+    }
+    return count;
+  };
+  EXPECT_LT(repeats(3), repeats(1));
+}
+
+TEST(Search, SamplesAreTheModelsProbabilities) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 7}, 4, 1.0f);
+  const Ids source{4, 6, 5, 2};
+  const int64_t count = 4000;
+  const auto all = found(*model, {source}, {.n_best = count, .longest = 2, .sample = true})[0];
+  ASSERT_EQ(std::ssize(all), count);
+  const auto p = next_log_probs(*model, source, {});
+  double sayable = 0;
+  std::vector<double> share(7);
+  for (int32_t id = 0; id < 7; ++id) sayable += may_be_said(id) ? std::exp(p[static_cast<size_t>(id)]) : 0;
+  for (const Hypothesis& h : all) share[h.ids.empty() ? 2 : static_cast<size_t>(h.ids[0])] += 1.0 / count;
+  for (int32_t id = 0; id < 7; ++id)
+    EXPECT_NEAR(share[static_cast<size_t>(id)], may_be_said(id) ? std::exp(p[static_cast<size_t>(id)]) / sayable : 0,
+                0.03);
+  EXPECT_TRUE(std::is_sorted(all.begin(), all.end(), [](const auto& a, const auto& b) {
+    return a.finished == b.finished && a.score > b.score;
+  }));
+}
+
+TEST(Search, SamplesAreTheSameAloneOrTogether) {
+  const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f);
+  const Sentences sources = random_sentences(20, 15, 333, 5);
+  const SearchOptions o{
+      .n_best = 3, .sample = true, .sampling = {.temperature = 1.5, .top_k = 50, .top_p = 0.95, .seed = 9}};
+  const auto together = found(*model, sources, o);
+  int64_t differ = 0;
+  for (size_t s = 0; s < sources.size(); ++s) {
+    Arena arena;
+    const TinyBatch one = TinyBatch::of({sources[s]});
+    const uint64_t key = s;
+    EXPECT_TRUE(same(search(*model, {one.tokens(), {}, {&key, 1}}, o, nullptr, arena)[0], together[s])) << s;
+    differ += together[s][0].ids != together[s][1].ids;
+  }
+  EXPECT_GT(differ, 15);
+}
+
+TEST(Search, AnEnsembleIsTheMeanOfItsModels) {
+  const auto one = tiny_model({.d_model = 16, .vocabulary = 9}, 1, 1.2f),
+             other = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
+  const Sentences sources = random_sentences(4, 6, 9, 3);
+  const TinyBatch batch = TinyBatch::of(sources);
+  Arena arena;
+  const SearchOptions o{.beam = 4, .n_best = 2, .longest = 7};
+  const Transformer* twice[] = {one.get(), one.get()};
+  const Transformer* both[] = {one.get(), other.get()};
+  const auto alone = found(*one, sources, o), same_one = search(twice, {batch.tokens()}, o, nullptr, arena);
+  const auto together = search(both, {batch.tokens()}, o, nullptr, arena);
+  for (size_t s = 0; s < sources.size(); ++s) {
+    EXPECT_EQ(same_one[s][0].ids, alone[s][0].ids);
+    EXPECT_NEAR(same_one[s][0].score, alone[s][0].score, 1e-4);
+    for (const Hypothesis& h : together[s])
+      for (size_t i = 0; i < h.token_log_probs.size(); ++i) {
+        const Ids said(h.ids.begin(), h.ids.begin() + static_cast<ptrdiff_t>(i));
+        const auto id = static_cast<size_t>(i < h.ids.size() ? h.ids[i] : 2);
+        const double a = next_log_probs(*one, sources[s], said)[id], b = next_log_probs(*other, sources[s], said)[id];
+        EXPECT_NEAR(h.token_log_probs[i], std::log((std::exp(a) + std::exp(b)) / 2), 1e-4);
+      }
+  }
+}
+
+/// Scores with the penalty by the whole decoder's attention; and with it, what is left out loses.
+TEST(Search, CoverageIsWuEtAls) {
+  const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 3, 1.3f);
+  const Sentences sources = random_sentences(4, 8, 9, 3);
+  const double b = 0.4;
+  const auto all = found(*model, sources, {.beam = 4, .coverage_penalty = b, .n_best = 4, .longest = 8});
+  int64_t seen = 0;
+  for (size_t s = 0; s < sources.size(); ++s)
+    for (const Hypothesis& h : all[s]) {
+      Arena arena;
+      Ctx ctx(arena);
+      AttentionTap tap;
+      tap.place = fmt::format("decoder.{}.cross", model->alignment_layer());
+      Pass pass{ctx, model->parameters(), nullptr, &tap};
+      Ids input{1};
+      input.insert(input.end(), h.ids.begin(), h.ids.end() - (h.finished ? 0 : 1));
+      const TinyBatch x = TinyBatch::of({sources[s]}), y = TinyBatch::of({input});
+      model->decode(pass, y.tokens(), model->encode(pass, x.tokens()), &x.segments);
+      double score = h.log_prob / length_penalty(std::ssize(input), 0.6);
+      for (int64_t j = 0; j < tap.keys; ++j) {
+        double sum = 0;
+        for (int64_t i = 0; i < tap.heads * tap.queries; ++i)
+          sum += static_cast<double>(tap.weights[static_cast<size_t>(i * tap.keys + j)]);
+        score += b * std::log(std::min(sum / static_cast<double>(tap.heads), 1.0));
+      }
+      EXPECT_NEAR(h.score, score, 1e-3 * (1 + std::abs(score)));
+      ++seen;
+    }
+  EXPECT_GT(seen, 10);
 }
 
 TEST(Search, NothingGivesNothing) { EXPECT_TRUE(found(*tiny_model(), {}, {}).empty()); }

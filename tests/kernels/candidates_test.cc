@@ -20,7 +20,9 @@ Result best_of(std::vector<float> x, int64_t rows, int64_t k, std::vector<int32_
   Result r;
   r.ids.resize(static_cast<size_t>(rows * k));
   r.log_probs.resize(r.ids.size());
-  candidates({Tensor(x.data(), Shape{rows, std::ssize(x) / rows}), hidden, Tensor(r.ids.data(), Shape{rows, k}),
+  candidates({Tensor(x.data(), Shape{rows, std::ssize(x) / rows}),
+              {.hidden = hidden},
+              Tensor(r.ids.data(), Shape{rows, k}),
               Tensor(r.log_probs.data(), Shape{rows, k})},
              pool);
   return r;

@@ -22,6 +22,29 @@ void look_at(const Pass& pass, const std::string& name, const AttentionSetup& se
   if (to && !mechanism.weights(pass, p, to)) pass.tap->weights.clear();
 }
 
+/// What single rows attend to, source by source.
+void look_at_rows(const Pass& pass, const AttentionSetup& setup, const AttentionMechanism& mechanism,
+                  const Projected& p, std::span<const int32_t> source_of) {
+  std::vector<float>& all = pass.tap->weights;
+  all.clear();
+  pass.tap->heads = setup.heads;
+  for (size_t from = 0, to = 0; from < source_of.size(); from = to) {
+    while (to < source_of.size() && source_of[to] == source_of[from]) ++to;
+    const auto first = static_cast<int64_t>(from), rows = static_cast<int64_t>(to - from), s = int64_t{source_of[from]};
+    const Segments queries = Segments::single(rows), keys = Segments::single(p.keys->length(s));
+    Projected one = p;
+    one.q = pass.ctx.input(p.q.value().row_range(first, rows));
+    one.k = one.v = pass.ctx.input(p.k.value().row_range(p.keys->begin(s), p.keys->length(s)));
+    one.queries = &queries;
+    one.keys = &keys;
+    const size_t before = all.size();
+    all.resize(before + static_cast<size_t>(setup.heads * rows * keys.length(0)));
+    if (mechanism.weights(pass, one, all.data() + before)) continue;
+    all.clear();
+    return;
+  }
+}
+
 std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup& s, const LayerParts& parts) {
   if (!parts.projections) return {};
   std::vector<JoinedLinear::Part> columns{{"query", s.width()}};
@@ -97,6 +120,7 @@ Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& q
 Var CrossAttention::step(const Pass& pass, const Var& x, const Var& memory, const Segments& sources,
                          std::span<const int32_t> source_of) const {
   const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, nullptr, &sources};
+  if (pass.tap && pass.tap->place == name) look_at_rows(pass, setup, *mechanism, p, source_of);
   return output(pass, mechanism->read(pass, p, source_of));
 }
 

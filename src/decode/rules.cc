@@ -1,0 +1,28 @@
+#include "decode/rules.h"
+
+#include <algorithm>
+
+namespace attune {
+
+void Rules::weigh(std::span<const int32_t> said, float* logits) const {
+  const auto by = static_cast<float>(options_.repetition_penalty);
+  if (by == 1) return;
+  for (size_t i = 0; i < said.size(); ++i) {
+    if (std::find(said.begin(), said.begin() + static_cast<ptrdiff_t>(i), said[i]) !=
+        said.begin() + static_cast<ptrdiff_t>(i))
+      continue;  // once is enough
+    float& x = logits[said[i]];
+    x = x > 0 ? x / by : x * by;
+  }
+}
+
+void Rules::ban(int64_t length, std::span<const int32_t> said, std::vector<int32_t>& to) const {
+  if (length < options_.shortest) to.push_back(options_.end);
+  const auto n = static_cast<size_t>(options_.no_repeat);
+  if (n == 0 || said.size() < n) return;
+  const std::span<const int32_t> last = said.last(n - 1);
+  for (size_t i = 0; i + n <= said.size(); ++i)
+    if (std::equal(last.begin(), last.end(), said.begin() + static_cast<ptrdiff_t>(i))) to.push_back(said[i + n - 1]);
+}
+
+}  // namespace attune
