@@ -5,6 +5,7 @@ _attune() {
     [[ ${COMP_WORDS[i]} == -* ]] || at+=" ${COMP_WORDS[i]}"
   done
   local common="--help --json --quiet --threads --isa" words
+  local search="--beam --length-penalty --coverage-penalty --min-length --max-length --batch-tokens --repetition-penalty --no-repeat-ngram --suppress --sample --temperature --top-k --top-p --seed"
   local metric="--ref --sentence-level --confidence --paired --samples --seed"
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
@@ -17,14 +18,14 @@ _attune() {
   --format) words="lines conll" ;;
   --average) words="macro micro weighted" ;;
   --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
   *)
     case "$at" in
     "") words="demo new train compare translate look average quantize tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
-    " translate"*) words="--beam --length-penalty --n-best --max-length --batch-tokens --alignment --align-to --scores $common" ;;
+    " translate"*) words="$search --n-best --prefix --alignment --align-to --scores $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;
-    " test"*) words="--set --beam --length-penalty --max-length --batch-tokens $common" ;;
+    " test"*) words="--set $search $common" ;;
     " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
@@ -32,7 +33,7 @@ _attune() {
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
-    " quantize"*) words="--out --type --dev --max-loss --force --beam --length-penalty --max-length --batch-tokens $common" ;;
+    " quantize"*) words="--out --type --dev --max-loss --force $search $common" ;;
     " info") words="mechanisms scores positions optimizers recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
