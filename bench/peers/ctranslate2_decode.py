@@ -132,10 +132,7 @@ def measure(kind, folder, ours_folder, attune, lines, args):
                 series.p50, series.p99 = timed[0].p50, timed[0].p99
     rows[0][0].rss = common.peak_rss_mb()  # of the whole script: all settings at once
     peers = sorted((series for series, _, _ in rows), key=lambda s: -s.best)
-    if ours_folder:
-        common.table(ours, peers)
-    else:
-        common.table(peers[0], peers[1:])
+    common.table(ours if ours_folder else None, peers)
 
 
 if __name__ == "__main__":

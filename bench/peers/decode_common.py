@@ -142,11 +142,11 @@ class Series:
 
 
 def table(ours, peers):
-    """Rows of attune and of its peers; ratios are attune's speed over the peer's, and its time over the peer's."""
+    """Rows of attune, if it was measured, and of its peers; ratios are attune's speed and its time over the peer's."""
     rows = [("", "tokens/s", "median", "p50 ms", "p99 ms", "peak MB", "attune is", "by median", "time of a line")]
     number = lambda x, digits: "" if x is None else f"{x:,.{digits}f}"
-    for s in [ours] + peers:
-        ratios = ("", "", "") if s is ours else (
+    for s in ([ours] if ours else []) + peers:
+        ratios = ("", "", "") if not ours or s is ours else (
             f"{ours.best / s.best:.2f} x",
             f"{statistics.median(a / b for a, b in zip(ours.speeds, s.speeds)):.2f} x",
             f"{ours.p50 / s.p50:.2f} x" if s.p50 and ours.p50 else "")

@@ -41,7 +41,7 @@ class Transformer:
         return self.norm(name + ".norm", x + function(x))
 
     def feed_forward(self, name, x):
-        return self.linear(name + ".outer", F.relu(self.linear(name + ".inner", x)))
+        return self.sublayer(name, x, lambda y: self.linear(name + ".outer", F.relu(self.linear(name + ".inner", y))))
 
     def embed(self, ids, position):
         return F.embedding(ids, self.table) * math.sqrt(self.table.shape[1]) + position
@@ -63,7 +63,7 @@ class Transformer:
                 q, k, v = self.split(self.linear(name + ".fused", y), 3)
                 return self.linear(name + ".output", self.join(F.scaled_dot_product_attention(q, k, v, mask)))
             x = self.sublayer(f"encoder.{i}.self", x, attend)
-            x = self.sublayer(f"encoder.{i}.feed_forward", x, lambda y: self.feed_forward(f"encoder.{i}.feed_forward", y))
+            x = self.feed_forward(f"encoder.{i}.feed_forward", x)
         return self.norm("encoder.norm", x) if self.pre_norm else x
 
     def memory(self, encoded):
@@ -87,7 +87,7 @@ class Transformer:
                 return self.linear(name + ".output", out).view(y.shape)
             x = self.sublayer(f"decoder.{i}.self", x, attend)
             x = self.sublayer(f"decoder.{i}.cross", x, look)
-            x = self.sublayer(f"decoder.{i}.feed_forward", x, lambda y: self.feed_forward(f"decoder.{i}.feed_forward", y))
+            x = self.feed_forward(f"decoder.{i}.feed_forward", x)
         if self.pre_norm:
             x = self.norm("decoder.norm", x)
         return F.log_softmax(F.linear(x[:, 0], self.table), -1)
@@ -185,7 +185,8 @@ def main():
     print(f"{100 * share:.1f} % of its translations are attune's at length penalty {args.length_penalty}")
 
     ours = common.Series("attune f32", args.threads)
-    rows = [(common.Series(f"PyTorch, {threads} thread{'s'[:threads > 1]}, batch {batch}", args.threads), threads, batch)
+    rows = [(common.Series(f"PyTorch, {threads} thread{'s'[:threads > 1]}, batch {batch}", args.threads), threads,
+             batch)
             for threads in sorted({1, args.threads}) for batch in args.batch]
     for n in range(args.rounds):
         ours.note(attune.bench(args.model, args.threads, args.latency_lines if n == 0 else 0))
