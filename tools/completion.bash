@@ -49,8 +49,9 @@ _attune() {
     " metric span-f1"*) words="--format $metric $common" ;;
     " metric aer"*) words="$metric $common" ;;
     " metric "*) words="--lowercase $metric $common" ;;
-    " bench") words="train gemm attention $common" ;;
+    " bench") words="train decode gemm attention $common" ;;
     " bench train"*) words="--set --updates --warm $common" ;;
+    " bench decode"*) words="--beam --batch-tokens --length-penalty --max-length --lines --latency-lines --rounds $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --mechanism --rows --sentences --dropout --seconds $common" ;;
     *) words="$common" ;;

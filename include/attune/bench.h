@@ -65,7 +65,7 @@ struct AttentionGrowth {
 std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>& figures, int64_t from = 4096);
 
 /// One more position of one sequence, when so many came before.
-struct DecodeFigure {
+struct StepFigure {
   std::string mechanism;
   int64_t band = 0;
   int64_t length = 0;
@@ -92,11 +92,46 @@ struct TrainFigure {
   int64_t parameters = 0, vocabulary = 0, updates = 0;
 };
 
+/// Translation as it is, for all combinations of `beams`, `threads` and `batch_tokens`. They take turns, round by round
+/// and, for the latency, line by line: what slows the machine for a while slows all of them. Of one thread the
+/// processor time counts, of more the time that passes.
+struct DecodeBench {
+  std::string model, file;
+  std::vector<int> beams = {5}, threads = {1};
+  std::vector<int64_t> batch_tokens = {4096};
+  double length_penalty = 0.6;
+  int64_t max_length = 0;       // as of a translation
+  int64_t lines = 0;            // of the file, the first so many; 0: all
+  int64_t latency_lines = 200;  // one at a time, spread over those; 0: no latency
+  int rounds = 3;               // through all lines, after one to warm up
+};
+
+/// Operations are those of the encoder and of a full beam until the best translation ends: products and attention. A
+/// search that gives hypotheses up early, or says them longer, does others. The limit of a line's time is, of encoder
+/// and decoder each, the longer of operations at peak and of reading the weights at every step: at the speed at which
+/// as many threads read as many bytes over and over, from whichever memory they fit in.
+struct DecodeFigure {
+  int beam = 0, threads = 0;
+  int64_t batch_tokens = 0;
+  std::string type;                                  // of the weights: "f32", "f16", "int8"
+  double tokens_per_s = 0, tokens_per_s_median = 0;  // of the best translations, without marks: best and median round
+  double lines_per_s = 0;                            // of the best round
+  double gflops = 0, share_of_peak = 0;              // the best round; the median over rounds
+  double p50_ms = 0, p99_ms = 0;                     // of single lines; 0: not measured
+  double latency_share_of_limit = 0;                 // the median over lines
+  double weight_mb_per_step = 0, bandwidth_gb_s = 0;
+  int64_t cache_bytes_per_line = 0;        // keys, values and states of a line of median length at its end, all beams
+  double working_mb = 0, peak_rss_mb = 0;  // at most on top of the weights; of the whole process with just this setting
+  int64_t lines = 0, tokens = 0;           // one round: read, said
+};
+
 TrainFigure bench_train(const TrainBench& bench);
 std::vector<GemmFigure> bench_gemm(const GemmBench& bench);
 std::vector<AttentionFigure> bench_attention(const AttentionBench& bench);
 /// Of the same mechanisms but routing, causal, without dropout.
-std::vector<DecodeFigure> bench_decode(const AttentionBench& bench);
+std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench);
+/// A figure for each of the settings, threads outermost. Reads the model once for each of them, and the file once.
+std::vector<DecodeFigure> bench_decode(const DecodeBench& bench);
 /// GFLOP/s of that many threads at once, in registers alone. Takes about 50 ms.
 double peak_gflops(int threads);
 

@@ -246,11 +246,11 @@ std::vector<AttentionGrowth> attention_growth(const std::vector<AttentionFigure>
   return growth;
 }
 
-std::vector<DecodeFigure> bench_decode(const AttentionBench& bench) {
+std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench) {
   check_bench(bench);
   ThreadPool pool(bench.threads);
   const AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = true};
-  std::vector<DecodeFigure> figures;
+  std::vector<StepFigure> figures;
   for (const Mechanism& m : mechanisms_of(bench)) {
     if (m.name == "routing")
       fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W or linear");

@@ -19,6 +19,8 @@ Limits read_limits(const std::string& root = "");
 /// Memory of this process in bytes: now, and at its most so far.
 int64_t resident_bytes();
 int64_t peak_resident_bytes();
+/// Lets peak_resident_bytes() begin anew. False where the system can't: then it stays that of the whole process.
+bool forget_peak();
 /// Gives back to the system what was freed, so that resident_bytes() counts what is held.
 void forget_freed_memory();
 

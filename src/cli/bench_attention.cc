@@ -70,9 +70,9 @@ void print_growth(const std::vector<AttentionFigure>& figures, bool json) {
   if (!rows.empty()) print("\n" + table({"mechanism", "time grows as", "between", "faster than softmax from"}, rows));
 }
 
-void run_decode(const AttentionBench& bench, const Session& session) {
+void run_steps(const AttentionBench& bench, const Session& session) {
   std::vector<std::vector<std::string>> rows;
-  for (const DecodeFigure& f : bench_decode(bench)) {
+  for (const StepFigure& f : bench_attention_steps(bench)) {
     if (session.json)
       print(to_json({{"length", f.length},
                      {"mechanism", f.mechanism},
@@ -96,7 +96,7 @@ void run(AttentionBench bench, bool decode, const Session& session) {
   if (!session.quiet)
     fmt::print(stderr, "measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
                bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
-  if (decode) return run_decode(bench, session);
+  if (decode) return run_steps(bench, session);
   const std::vector<AttentionFigure> figures = bench_attention(bench);
   std::vector<std::vector<std::string>> rows;
   for (const AttentionFigure& f : figures) {

@@ -49,6 +49,7 @@ void add_tokenizer(CLI::App& app, Session& session);
 void add_metric(CLI::App& app, Session& session);
 void add_bench(CLI::App& app, Session& session);
 void add_bench_train(CLI::App& bench, Session& session);
+void add_bench_decode(CLI::App& bench, Session& session);
 void add_bench_gemm(CLI::App& bench, Session& session);
 void add_bench_attention(CLI::App& bench, Session& session);
 

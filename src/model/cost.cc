@@ -6,21 +6,17 @@ namespace attune {
 
 namespace {
 
-/// Numbers of weights that a source row, and a target row, is multiplied by.
-struct Multiplied {
-  double source = 0, target = 0;
-};
-
 /// The share of sublayers that training goes through, in the mean.
 double not_skipped(const ModelOptions& o) { return 1 - o.layer_dropout; }
 
-Multiplied weights_of(const ModelOptions& o, const Vocabularies& sizes) {
+/// `share`: of the layers that are gone through.
+MultipliedWeights weights_of(const ModelOptions& o, const Vocabularies& sizes, double share) {
   const auto d = static_cast<double>(o.d_model), ff = static_cast<double>(o.d_ff);
   const double kv = o.heads_kv ? static_cast<double>(o.heads_kv) / static_cast<double>(o.heads) : 1;
   const double self = (2 + 2 * kv) * d * d, feed = (activation_kind(o.activation).gated ? 3 : 2) * d * ff;
-  Multiplied m;
-  const auto layers = static_cast<double>(o.decoder_layers) * not_skipped(o);
-  if (o.shape != ModelShape::decoder) m.source = static_cast<double>(o.encoder_layers) * not_skipped(o) * (self + feed);
+  MultipliedWeights m;
+  const auto layers = static_cast<double>(o.decoder_layers) * share;
+  if (o.shape != ModelShape::decoder) m.source = static_cast<double>(o.encoder_layers) * share * (self + feed);
   if (o.shape == ModelShape::encoder) return m;
   m.target = layers * (self + feed) + d * static_cast<double>(sizes.target_vocabulary);
   if (o.shape == ModelShape::encoder_decoder) {
@@ -32,7 +28,7 @@ Multiplied weights_of(const ModelOptions& o, const Vocabularies& sizes) {
 
 /// Every weight is used going forward and twice going back.
 double product_flops(const ModelOptions& o, const Vocabularies& sizes, double sources, double targets) {
-  const Multiplied m = weights_of(o, sizes);
+  const MultipliedWeights m = weights_of(o, sizes, not_skipped(o));
   return 6 * (m.source * sources + m.target * targets);
 }
 
@@ -40,6 +36,10 @@ double product_flops(const ModelOptions& o, const Vocabularies& sizes, double so
 constexpr double kMixingPasses = 3.5;
 
 }  // namespace
+
+MultipliedWeights multiplied_weights(const ModelOptions& model, const Vocabularies& sizes) {
+  return weights_of(model, sizes, 1);
+}
 
 double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams) {
   return product_flops(model.options(), model.sizes(), sources ? static_cast<double>(sources->rows()) : 0,

@@ -9,6 +9,12 @@ namespace attune {
 /// pairs of positions that see each other (4 dim operations forward and 10 backward).
 double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams = false);
 
+/// Numbers of weights that a row of the source, and a row of the target, is multiplied by going forward.
+struct MultipliedWeights {
+  double source = 0, target = 0;
+};
+MultipliedWeights multiplied_weights(const ModelOptions& model, const Vocabularies& sizes);
+
 /// Of a batch about which nothing is known but its sizes: attention within sentences of that length.
 double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,
                       int64_t target_tokens, int64_t length);

@@ -16,6 +16,8 @@ class DecoderState {
   int64_t rows() const { return static_cast<int64_t>(source_of_.size()); }
   /// Positions said so far.
   int64_t position() const { return position_; }
+  /// All that is held: what the layers remember, and the sources' keys and values.
+  int64_t bytes() const;
 
  private:
   friend class Transformer;

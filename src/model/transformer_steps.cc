@@ -47,6 +47,14 @@ void DecoderState::reorder(std::span<const int32_t> parents) {
   for (auto& s : states_) s->reorder(parents);
 }
 
+int64_t DecoderState::bytes() const {
+  int64_t sum = 0;
+  for (const auto& s : states_) sum += s->bytes();
+  for (const Var& m : memory_)
+    if (m) sum += m.value().size() * static_cast<int64_t>(sizeof(float));
+  return sum;
+}
+
 void Transformer::after_update(const Gradients& gathered) {
   for (const auto* stack : {&encoder_, &decoder_})
     for (const Layer& l : *stack) {

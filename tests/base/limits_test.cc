@@ -4,6 +4,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <vector>
 
 #include "run_program.h"
 
@@ -53,6 +54,17 @@ TEST(Limits, TheOldHierarchyIsReadToo) {
   const Limits l = read_limits(s.root.path());
   EXPECT_DOUBLE_EQ(l.cpu_quota, 0.5);
   EXPECT_EQ(l.memory_limit, 0);
+}
+
+TEST(Limits, APeakCanBeForgotten) {
+  constexpr size_t kBytes = 64 << 20;
+  { const std::vector<char> much(kBytes, 1); }
+  const int64_t before = peak_resident_bytes();
+  EXPECT_GE(before, resident_bytes());
+  forget_freed_memory();
+  if (!forget_peak()) GTEST_SKIP() << "not on this system";
+  EXPECT_LT(peak_resident_bytes(), before);
+  EXPECT_GE(peak_resident_bytes(), resident_bytes() / 2);
 }
 
 }  // namespace

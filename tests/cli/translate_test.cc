@@ -185,5 +185,25 @@ TEST(Test, ScoresTheTestSetOfTheRecipe) {
   EXPECT_NE(o.out.find("tok:none"), std::string::npos);
 }
 
+TEST(BenchDecode, ALinePerSettingWithTheKeysThatScriptsRelyOn) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", kText);
+  const Outcome r = run_attune({"bench", "decode", model, file, "--beam", "1,2", "--threads", "2", "--rounds", "1",
+                                "--max-length", "4", "--json", "--quiet"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err, "");
+  const auto lines = lines_of(r.out);
+  ASSERT_EQ(lines.size(), 2u);
+  for (const std::string& line : lines) {
+    const Json figure = Json::parse(line);
+    for (const char* key : {"tokens_per_s", "p50_ms", "p99_ms", "peak_rss_mb"})
+      EXPECT_GT(figure.at(key).get<double>(), 0) << key;
+    EXPECT_EQ(figure.at("type"), "f32");
+    EXPECT_EQ(figure.at("threads"), 2);
+  }
+  EXPECT_EQ(run_attune({"bench", "decode", model, file, "--threads", "0"}).code, 2);
+  EXPECT_EQ(run_attune({"bench", "decode", dir / "none", file}).code, 5);
+}
+
 }  // namespace
 }  // namespace attune::test
