@@ -72,8 +72,7 @@ KERNELS_BEGIN
 
 using I = hn::RebindToSigned<F>;
 
-// --- tiles where the CPU has no instruction for bytes
-// -----------------------------------------------------------------
+// --- tiles where the CPU has no instruction for bytes ----------------------------------------------------------------
 
 #if HWY_TARGET == HWY_AVX2 || HWY_TARGET == HWY_AVX3
 // Products of 16-bit numbers, added in pairs (pmaddwd): they can't overflow, unlike those of bytes (pmaddubsw).
@@ -146,8 +145,7 @@ const Int8Tiles* const* int8_tiles() {
   return there;
 }
 
-// --- rows of A
-// --------------------------------------------------------------------------------------------------------
+// --- rows of A -------------------------------------------------------------------------------------------------------
 
 /// The range of a row, zero in it, in 255 steps.
 RowCut cut_of(const float* x, int64_t k) {
@@ -201,8 +199,7 @@ void cut_block(const Int8Gemm& g, int64_t first, int64_t depth, int64_t element,
   }
 }
 
-// --- the product
-// ------------------------------------------------------------------------------------------------------
+// --- the product -----------------------------------------------------------------------------------------------------
 
 /// Sums of a tile to results. Without an epilogue nothing asks for one at every step.
 template <bool kEpilogue>
