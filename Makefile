@@ -9,7 +9,7 @@ all: build
 # Configures once; ninja calls CMake again by itself when a CMake file or the list of sources changes.
 define build_preset
 	@test -f $(2)/build.ninja || cmake --preset $(1)
-	@cmake --build --preset $(1) -j $(JOBS)
+	@cmake --build --preset $(1) -j $(JOBS) $(3)
 endef
 
 bootstrap = @tools/bootstrap
@@ -18,7 +18,10 @@ build:
 	$(bootstrap)
 	$(call build_preset,release,build)
 
-demo: build
+# The program alone: whoever wants to see what it does need not wait for the tests.
+demo:
+	$(bootstrap)
+	$(call build_preset,release,build,--target attune_program)
 	@build/attune demo
 
 test: build

@@ -4,7 +4,7 @@
 #include <filesystem>
 
 #include "api/model_files.h"
-#include "attune/metric.h"
+#include "api/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -104,19 +104,22 @@ Translated translate(const std::string& model, const DevSet& dev, const Translat
   return result;
 }
 
-/// BLEU or exact matches, by what the recipe calls best.
+/// By what the recipe calls best.
 void judge(const Recipe& recipe, const DevSet& dev, const Translated& before, const Translated& after,
            QuantizeReport& report) {
   report.tokens_per_s_before = before.tokens_per_s;
   report.tokens_per_s_after = after.tokens_per_s;
   if (report.metric == "loss" || report.metric == "perplexity") return;
-  const MetricSettings& o = recipe.train.metric_options;
-  MetricOptions options;
-  options.lowercase = o.lowercase || recipe.data.lowercase;
-  if (report.metric == "bleu") options.tokenize = o.tokenize;
-  report.score_before = measure(report.metric, before.texts, {dev.targets}, options).score;
-  report.score_after = measure(report.metric, after.texts, {dev.targets}, options).score;
-  report.loss = report.score_before - report.score_after;
+  MetricSettings how = recipe.train.metric_options;
+  how.lowercase = how.lowercase || recipe.data.lowercase;
+  const auto score = [&](const Translated& t) {
+    for (const MetricResult& r : judge_texts(t.texts, dev.targets, report.metric, how, 1))
+      if (r.name == report.metric) return r.score;
+    fail(ErrorKind::internal, "nothing measures {}", report.metric);
+  };
+  report.score_before = score(before);
+  report.score_after = score(after);
+  report.loss = (report.score_before - report.score_after) * (less_is_better(report.metric) ? -1 : 1);
 }
 
 double read_speed(const Transformer& model, const Corpus& corpus, const Recipe& recipe, ThreadPool& pool) {
@@ -126,11 +129,17 @@ double read_speed(const Transformer& model, const Corpus& corpus, const Recipe& 
   return static_cast<double>(l.tokens) / std::max(clock.seconds(), 1e-9);
 }
 
-/// The two models, one in a folder of its own, side by side.
-void measure_both(const std::string& model, const std::string& copy, const Recipe& recipe,
-                  const QuantizeOptions& options, int threads, QuantizeReport& report) {
+/// A model and its copy in a folder of its own, side by side.
+struct Both {
+  const std::string &model, &copy;
+  const OpenedModel& before;  // the model
+};
+
+void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions& options, int threads,
+                  QuantizeReport& report) {
+  const auto& [model, copy, before] = both;
   ThreadPool pool(threads);
-  const OpenedModel before = open_model_files(model, &pool), after = open_model_files(copy, &pool);
+  const OpenedModel after = open_model_files(copy, &pool);
   const DevSet dev = read_dev(before, recipe, pool, report);
   const Agreement a = agreement(*before.model, *after.model, dev.corpus, recipe.train, pool);
   report.measured = true;
@@ -181,7 +190,7 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
     FolderWriter trial(fs::path(out).lexically_normal().string() + "-trial");
     write_contents(trial.path(), contents);
     report.bytes_after = static_cast<int64_t>(fs::file_size(trial.path() + "/" + kModelName));
-    if (dev) measure_both(model, trial.path(), recipe, options, threads, report);
+    if (dev) measure_both({model, trial.path(), opened}, recipe, options, threads, report);
   }
   if (options.max_loss && !(report.loss <= *options.max_loss))
     fail(ErrorKind::model,

@@ -42,7 +42,7 @@ void add_search_options(CLI::App* command, TranslateOptions& options) {
       ->check(CLI::Range(0, 1000));
   command->add_option("--suppress", options.suppressed, "a piece that is never said; once more for each")
       ->type_name("PIECE")
-      ->take_all();
+      ->allow_extra_args(false);  // what follows may be the file
   CLI::Option* sample = command->add_flag("--sample", options.sample, "draw tokens at random, instead of a beam");
   const auto drawing = [&](const char* name, auto& value, const char* sentence, const char* type, auto least,
                            auto most) {

@@ -8,7 +8,7 @@ class App;
 
 namespace attune::cli {
 
-/// --beam, --length-penalty, --max-length, --batch-tokens.
+/// --beam and what belongs to it, the rules about what may be said, --sample and what belongs to that.
 void add_search_options(CLI::App* command, TranslateOptions& options);
 
 }  // namespace attune::cli

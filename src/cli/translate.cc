@@ -57,6 +57,7 @@ std::string json_line(const Translation& t) {
     r.emplace_back("n_best", all);
   }
   if (t.cropped) r.emplace_back("cropped", true);
+  if (t.cut_off) r.emplace_back("cut_off", true);
   return to_json(r) + "\n";
 }
 

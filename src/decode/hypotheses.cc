@@ -6,6 +6,12 @@
 
 namespace attune {
 
+namespace {
+
+constexpr double kLeast = 1e-9;  // of coverage: where nothing was attended to, a score is still a number
+
+}  // namespace
+
 double length_penalty(int64_t length, double exponent) {
   return std::pow((5.0 + static_cast<double>(length)) / 6.0, exponent);
 }
@@ -56,7 +62,7 @@ double Hypotheses::score(double log_prob, int64_t i) const {
   if (coverage_.empty() || living_.empty()) return s;
   const size_t source = coverage_.size() / living_.size();
   for (size_t j = static_cast<size_t>(i) * source; j < static_cast<size_t>(i + 1) * source; ++j)
-    s += options_.coverage_penalty * std::log(std::min(static_cast<double>(coverage_[j]), 1.0));
+    s += options_.coverage_penalty * std::log(std::clamp(static_cast<double>(coverage_[j]), kLeast, 1.0));
   return s;
 }
 

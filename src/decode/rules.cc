@@ -4,16 +4,11 @@
 
 namespace attune {
 
-void Rules::weigh(std::span<const int32_t> said, float* logits) const {
+void Rules::weigh(std::vector<int32_t>& said, float* logits) const {
   const auto by = static_cast<float>(options_.repetition_penalty);
-  if (by == 1) return;
-  for (size_t i = 0; i < said.size(); ++i) {
-    if (std::find(said.begin(), said.begin() + static_cast<ptrdiff_t>(i), said[i]) !=
-        said.begin() + static_cast<ptrdiff_t>(i))
-      continue;  // once is enough
-    float& x = logits[said[i]];
-    x = x > 0 ? x / by : x * by;
-  }
+  std::sort(said.begin(), said.end());
+  said.erase(std::unique(said.begin(), said.end()), said.end());  // once is enough
+  for (const int32_t id : said) logits[id] = logits[id] > 0 ? logits[id] / by : logits[id] * by;
 }
 
 void Rules::ban(int64_t length, std::span<const int32_t> said, std::vector<int32_t>& to) const {

@@ -12,11 +12,9 @@ class Rules {
  public:
   explicit Rules(const SearchOptions& options) : options_(options) {}
 
-  /// Whether any of them asks what was said.
-  bool look_back() const { return options_.repetition_penalty != 1 || options_.no_repeat > 0; }
-  /// Changes the logits of a row by what was said.
-  void weigh(std::span<const int32_t> said, float* logits) const;
-  /// Appends what may not come after `length` tokens, `said` where look_back().
+  /// Changes the logits of a row by what was said, which loses its order.
+  void weigh(std::vector<int32_t>& said, float* logits) const;
+  /// Appends what may not come after `length` tokens; `said` is looked at for no_repeat alone.
   void ban(int64_t length, std::span<const int32_t> said, std::vector<int32_t>& to) const;
 
  private:

@@ -27,10 +27,10 @@ struct Member {
 class Search {
  public:
   Search(std::span<const Transformer* const> models, const SearchInput& input, const SearchOptions& options, Ctx& ctx)
-      : options_(options), rules_(options), ctx_(ctx) {
+      : options_(options), rules_(options), ctx_(ctx), sources_(*input.sources.segments) {
     int64_t most = INT64_MAX, longest = 0;
     for (const Transformer* m : models) most = std::min(most, m->longest_target());
-    const Segments& sources = *input.sources.segments;
+    const Segments& sources = sources_;
     std::vector<int32_t> source_of;
     for (int64_t s = 0; s < sources.count(); ++s) {
       const auto at = static_cast<size_t>(s);
@@ -47,8 +47,9 @@ class Search {
       member.state = m->start(member.pass, encoded, sources, source_of, longest);
       members_.push_back(std::move(member));
     }
-    if (options.coverage_penalty != 0) tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
-    for (int64_t s = 0; s < sources.count(); ++s) source_lengths_.push_back(sources.length(s));
+    if (options.coverage_penalty == 0) return;
+    tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
+    members_[0].pass.tap = &tap_;
   }
 
   std::vector<std::vector<Hypothesis>> run() {
@@ -68,11 +69,15 @@ class Search {
   Hypotheses& sentence(int32_t s) { return *sentences_[static_cast<size_t>(s)]; }
 
   void step() {
+    rows_.clear();
     last_.clear();
     wanted_ = 1;
     for (const int32_t s : active_) {
       const Hypotheses& h = sentence(s);
-      for (int64_t i = 0; i < h.living(); ++i) last_.push_back(h.last(i));
+      for (int64_t i = 0; i < h.living(); ++i) {
+        rows_.push_back({&h, i});
+        last_.push_back(h.last(i));
+      }
       wanted_ = std::max(wanted_, h.wanted());
     }
     limit();
@@ -103,17 +108,14 @@ class Search {
     banned_start_.assign(1, 0);
     chances_.clear();
     bool any = false;
-    for (const int32_t s : active_) {
-      const Hypotheses& h = sentence(s);
-      for (int64_t i = 0; i < h.living(); ++i) {
-        forced_.push_back(h.forced());
-        any |= h.forced() >= 0;
-        if (rules_.look_back()) h.said(i, said_);
-        rules_.ban(h.length(), said_, banned_);
-        banned_start_.push_back(static_cast<int32_t>(banned_.size()));
-        if (options_.sample)
-          for (int64_t w = 0; w < wanted_; ++w) chances_.push_back(h.chance(i, w));
-      }
+    for (const auto& [h, i] : rows_) {
+      forced_.push_back(h->forced());
+      any |= h->forced() >= 0;
+      if (options_.no_repeat > 0) h->said(i, said_);
+      rules_.ban(h->length(), said_, banned_);
+      banned_start_.push_back(static_cast<int32_t>(banned_.size()));
+      if (options_.sample)
+        for (int64_t w = 0; w < wanted_; ++w) chances_.push_back(h->chance(i, w));
     }
     if (!any) forced_.clear();
     if (banned_.empty()) banned_start_.clear();
@@ -122,7 +124,6 @@ class Search {
   /// The best ways to go on of every row, or those that chance chose.
   void find_ways() {
     std::vector<Var> hidden;
-    if (!tap_.place.empty()) members_[0].pass.tap = &tap_;
     for (Member& m : members_) hidden.push_back(m.model.step(m.pass, m.state, last_));
     if (!tap_.place.empty()) cover();
     const int64_t rows = std::ssize(last_), k = wanted_;
@@ -153,7 +154,7 @@ class Search {
            "  fix: leave the coverage penalty out");
     const float* from = tap_.weights.data();
     for (const int32_t s : active_) {
-      const auto cells = static_cast<size_t>(sentence(s).living() * source_lengths_[static_cast<size_t>(s)]);
+      const auto cells = static_cast<size_t>(sentence(s).living() * sources_.length(s));
       mean_.assign(cells, 0);
       for (int64_t h = 0; h < tap_.heads; ++h)
         for (size_t c = 0; c < cells; ++c) mean_[c] += *from++ / static_cast<float>(tap_.heads);
@@ -180,14 +181,10 @@ class Search {
   }
 
   void weigh(const Tensor& x, int64_t from) {
-    int64_t row = 0;
-    for (const int32_t s : active_) {
-      const Hypotheses& h = sentence(s);
-      for (int64_t i = 0; i < h.living(); ++i, ++row) {
-        if (row < from || row >= from + x.rows()) continue;
-        h.said(i, said_);
-        rules_.weigh(said_, x.row<float>(row - from));
-      }
+    for (int64_t row = 0; row < x.rows(); ++row) {
+      const auto& [h, i] = rows_[static_cast<size_t>(from + row)];
+      h->said(i, said_);
+      rules_.weigh(said_, x.row<float>(row));
     }
   }
 
@@ -215,16 +212,21 @@ class Search {
   const SearchOptions& options_;
   Rules rules_;
   Ctx& ctx_;
+  const Segments& sources_;
   std::vector<Member> members_;
   std::vector<std::unique_ptr<Hypotheses>> sentences_;
   std::vector<int32_t> active_;  // sentences that are not done, in order
-  int64_t wanted_ = 1;           // ways to go on that are looked at, of each row
+  struct Row {
+    const Hypotheses* sentence;
+    int64_t i;  // of its living
+  };
+  std::vector<Row> rows_;  // of this step
+  int64_t wanted_ = 1;     // ways to go on that are looked at, of each row
   std::vector<int32_t> last_, said_, parents_, ids_, forced_, banned_, banned_start_;
   std::vector<float> log_probs_;
   std::vector<double> chances_;
   std::vector<Continuation> ways_;
   AttentionTap tap_;  // for the coverage penalty, if there is one
-  std::vector<int64_t> source_lengths_;
   std::vector<float> mean_;
 };
 

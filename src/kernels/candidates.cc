@@ -103,7 +103,7 @@ HWY_INLINE void weigh_row(const float* x, int64_t n, float top, double temperatu
     if (!(x[j] > -INFINITY)) weights[j] = 0;
 }
 
-void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights) {
+void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights, std::vector<int32_t>& columns) {
   float* x = a.x.row<float>(i);
   const int64_t n = a.x.cols(), k = a.ids.cols();
   const float top = max_of_row(x, n), log_total = log_sum(x, n, top);
@@ -119,7 +119,7 @@ void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights) {
     weights.resize(static_cast<size_t>(n));
     weigh_row(x, n, most, a.temperature, weights.data());
     draw_columns(weights, {a.top_k, a.top_p}, a.random.subspan(static_cast<size_t>(i * k), static_cast<size_t>(k)),
-                 ids);
+                 columns, ids);
   }
   for (int64_t d = 0; d < k; ++d)
     if (ids[d] >= 0) log_probs[d] = (x[ids[d]] - top) - log_total;
@@ -128,7 +128,8 @@ void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights) {
 void draws(const Draws& a, ThreadPool* pool) {
   for_row_blocks(pool, a.x.rows(), a.x.cols(), [&](int64_t from, int64_t to) {
     std::vector<float> weights;
-    for (int64_t i = from; i < to; ++i) draws_of_row(a, i, weights);
+    std::vector<int32_t> columns;
+    for (int64_t i = from; i < to; ++i) draws_of_row(a, i, weights, columns);
   });
 }
 

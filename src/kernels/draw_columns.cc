@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <numeric>
-#include <vector>
 
 namespace attune::kernels {
 
@@ -11,8 +10,8 @@ namespace {
 constexpr size_t kFirst = 64;  // so many are sorted at first: mostly they have the share
 
 /// The columns that may be chosen, heaviest first.
-std::vector<int32_t> heaviest(std::span<const float> weights, const Heaviest& of) {
-  std::vector<int32_t> columns(weights.size());
+void find_heaviest(std::span<const float> weights, const Heaviest& of, std::vector<int32_t>& columns) {
+  columns.resize(weights.size());
   std::iota(columns.begin(), columns.end(), 0);
   std::erase_if(columns, [&](int32_t c) { return weights[static_cast<size_t>(c)] == 0; });
   const auto heavier = [&](int32_t a, int32_t b) {
@@ -30,7 +29,7 @@ std::vector<int32_t> heaviest(std::span<const float> weights, const Heaviest& of
   }
   if (of.p >= 1) {
     std::sort(columns.begin(), columns.end());  // any order will do, as long as it is one
-    return columns;
+    return;
   }
   const double enough = of.p * sum();
   double total = 0;
@@ -44,13 +43,13 @@ std::vector<int32_t> heaviest(std::span<const float> weights, const Heaviest& of
     total += static_cast<double>(weights[static_cast<size_t>(columns[count])]);
     if (total >= enough) columns.resize(count + 1);
   }
-  return columns;
 }
 
 }  // namespace
 
-void draw_columns(std::span<const float> weights, const Heaviest& of, std::span<const double> random, int32_t* ids) {
-  const std::vector<int32_t> columns = heaviest(weights, of);
+void draw_columns(std::span<const float> weights, const Heaviest& of, std::span<const double> random,
+                  std::vector<int32_t>& columns, int32_t* ids) {
+  find_heaviest(weights, of, columns);
   double total = 0;
   for (const int32_t c : columns) total += static_cast<double>(weights[static_cast<size_t>(c)]);
   for (size_t d = 0; d < random.size(); ++d) {

@@ -2,6 +2,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <vector>
 
 namespace attune::kernels {
 
@@ -12,7 +13,8 @@ struct Heaviest {
 };
 
 /// ids[d] by random[d], from 0 to below 1. Weights are at least 0, and not all 0. Of equal ones the lower column is
-/// counted as the heavier.
-void draw_columns(std::span<const float> weights, const Heaviest& of, std::span<const double> random, int32_t* ids);
+/// counted as the heavier. `scratch` is memory to use again.
+void draw_columns(std::span<const float> weights, const Heaviest& of, std::span<const double> random,
+                  std::vector<int32_t>& scratch, int32_t* ids);
 
 }  // namespace attune::kernels

@@ -6,8 +6,8 @@
 
 namespace attune {
 
-TextLines conll_labels(const TextLines& lines) {
-  TextLines sentences;
+MetricTextLines conll_labels(const MetricTextLines& lines) {
+  MetricTextLines sentences;
   bool open = false;
   for (const std::string& line : lines) {
     const auto columns = split_words(line);
@@ -63,7 +63,7 @@ std::vector<LabelScore> LabelCounts::scores(std::span<const double> sums) const 
   return out;
 }
 
-TextLines AccuracyMetric::arranged(const TextLines& lines) const {
+MetricTextLines AccuracyMetric::arranged(const MetricTextLines& lines) const {
   return options_.format == LabelFormat::Layout::conll ? conll_labels(lines) : lines;
 }
 
@@ -82,11 +82,11 @@ void AccuracyMetric::describe(std::span<const double> sums, const std::string& i
   out.details = {{"right", sums[0]}, {"labels", sums[1]}};
 }
 
-TextLines LabelMetric::arranged(const TextLines& lines) const {
+MetricTextLines LabelMetric::arranged(const MetricTextLines& lines) const {
   return options_.format == LabelFormat::Layout::conll ? conll_labels(lines) : lines;
 }
 
-void LabelMetric::look_at(const TextLines& lines) {
+void LabelMetric::look_at(const MetricTextLines& lines) {
   for (const std::string& line : lines)
     for (std::string_view label : labels_of(line, options_.by_word())) counts_.know(label);
   counts_.settle(0);

@@ -22,7 +22,7 @@ struct LabelFormat {
 };
 
 /// The labels of CoNLL columns, a line for each sentence.
-TextLines conll_labels(const TextLines& lines);
+MetricTextLines conll_labels(const MetricTextLines& lines);
 /// The labels of a line.
 std::vector<std::string_view> labels_of(std::string_view line, bool by_word);
 struct LabelPair {
@@ -58,7 +58,7 @@ class AccuracyMetric : public Metric {
   using Options = LabelFormat;
   explicit AccuracyMetric(const Options& options) : options_(options) {}
 
-  TextLines arranged(const TextLines& lines) const override;
+  MetricTextLines arranged(const MetricTextLines& lines) const override;
   size_t width() const override { return 2; }
   void count(const MetricLine& line, LineCounts& out) const override;
   double score(std::span<const double> sums) const override { return percent(sums[0], sums[1]); }
@@ -89,8 +89,8 @@ class LabelMetric : public Metric {
   };
   explicit LabelMetric(const Options& options) : options_(options) {}
 
-  TextLines arranged(const TextLines& lines) const override;
-  void look_at(const TextLines& lines) override;
+  MetricTextLines arranged(const MetricTextLines& lines) const override;
+  void look_at(const MetricTextLines& lines) override;
   size_t width() const override { return 3 * counts_.size(); }
   void count(const MetricLine& line, LineCounts& out) const override;
   double score(std::span<const double> sums) const override;

@@ -82,10 +82,10 @@ size_t find_metric(const std::string& name) {
 
 std::unique_ptr<Metric> make_metric(size_t kind, const MetricChoices& options) { return kMakers[kind](options); }
 
-LineStatistics::LineStatistics(const Metric& metric, const TextLines& hypotheses,
-                               const std::vector<TextLines>& references, ThreadPool* pool)
+LineStatistics::LineStatistics(const Metric& metric, const MetricTextLines& hypotheses,
+                               const std::vector<MetricTextLines>& references, ThreadPool* pool)
     : width_(metric.width()) {
-  for (const TextLines& r : references)
+  for (const MetricTextLines& r : references)
     if (r.size() != hypotheses.size())
       fail(ErrorKind::data, "{} hypotheses, but {} references", hypotheses.size(), r.size());
   const int64_t lines = std::ssize(hypotheses), blocks = (lines + kBlock - 1) / kBlock;

@@ -26,7 +26,7 @@ struct MetricKind {
   bool one_reference = false;
 };
 
-using TextLines = std::vector<std::string>;
+using MetricTextLines = std::vector<std::string>;
 
 struct MetricLine {
   std::string_view hypothesis;
@@ -41,9 +41,9 @@ class Metric {
  public:
   virtual ~Metric() = default;
   /// The lines of a file as they are counted: where a sentence takes several lines, one each.
-  virtual TextLines arranged(const TextLines& lines) const { return lines; }
+  virtual MetricTextLines arranged(const MetricTextLines& lines) const { return lines; }
   /// Is shown every file, arranged, before any line is counted: for those who need to know all labels.
-  virtual void look_at(const TextLines&) {}
+  virtual void look_at(const MetricTextLines&) {}
   /// How many numbers there are.
   virtual size_t width() const = 0;
   /// Those of a line. Threads call it at once.
@@ -69,8 +69,8 @@ std::unique_ptr<Metric> make_metric(size_t kind, const MetricChoices& options);
 class LineStatistics {
  public:
   /// ErrorKind::data when a reference has another number of lines. The same for any pool.
-  LineStatistics(const Metric& metric, const TextLines& hypotheses, const std::vector<TextLines>& references,
-                 ThreadPool* pool);
+  LineStatistics(const Metric& metric, const MetricTextLines& hypotheses,
+                 const std::vector<MetricTextLines>& references, ThreadPool* pool);
   int64_t lines() const { return std::ssize(starts_) - 1; }
   size_t width() const { return width_; }
   std::span<const std::pair<uint32_t, double>> of(int64_t line) const {

@@ -56,11 +56,11 @@ std::vector<TaggedSpan> tagged_spans(const std::vector<std::string_view>& tags) 
   return spans;
 }
 
-TextLines SpanMetric::arranged(const TextLines& lines) const {
+MetricTextLines SpanMetric::arranged(const MetricTextLines& lines) const {
   return options_.format == LabelFormat::Layout::conll ? conll_labels(lines) : lines;
 }
 
-void SpanMetric::look_at(const TextLines& lines) {
+void SpanMetric::look_at(const MetricTextLines& lines) {
   for (const std::string& line : lines)
     for (const TaggedSpan& span : tagged_spans(split_words(line))) counts_.know(span.type);
   counts_.settle(kTypes);

@@ -32,8 +32,8 @@ class SpanMetric : public Metric {
   };
   explicit SpanMetric(const Options& options) : options_(options) {}
 
-  TextLines arranged(const TextLines& lines) const override;
-  void look_at(const TextLines& lines) override;
+  MetricTextLines arranged(const MetricTextLines& lines) const override;
+  void look_at(const MetricTextLines& lines) override;
   size_t width() const override { return 2 + 3 * counts_.size(); }
   void count(const MetricLine& line, LineCounts& out) const override;
   double score(std::span<const double> sums) const override;

@@ -73,6 +73,14 @@ TEST_F(Quantize, WritesNothingWhenTooMuchIsLost) {
   EXPECT_EQ(error_of([&] { quantize(model, out, {.replace = true}, 1); }), "nothing was thrown");
 }
 
+TEST_F(Quantize, MoreErrorsAreALoss) {
+  run.train("rate", {"train.metric=cer", "train.stop=60u"});
+  const QuantizeReport r = quantize(run.folder / "rate", out, {}, 1);
+  EXPECT_EQ(r.metric, "cer");
+  EXPECT_NE(r.score_after, r.score_before);
+  EXPECT_DOUBLE_EQ(r.loss, r.score_after - r.score_before);
+}
+
 TEST_F(Quantize, DevSets) {
   put(run.folder / "d.in", "a b\nc\n");
   put(run.folder / "d.out", "a b\nc\n");

@@ -109,6 +109,10 @@ TEST(Translate, Json) {
   ASSERT_EQ(j["n_best"].size(), 2u);
   EXPECT_EQ(j["n_best"][0]["text"], j["text"]);
   EXPECT_EQ(Json::parse(lines[1])["text"], "");
+  EXPECT_EQ(j.contains("cut_off"), j["token_scores"].size() == j["tokens"].size());
+  const Json cut = Json::parse(
+      lines_of(run_attune({"translate", model, file, "--json", "--min-length", "2", "--max-length", "3"}).out)[0]);
+  EXPECT_EQ(cut.contains("cut_off"), cut["token_scores"].size() == cut["tokens"].size());
   EXPECT_NO_THROW(Json::parse(lines[2]));
 }
 
@@ -126,6 +130,9 @@ TEST(Translate, SamplesPrefixesAndEnsembles) {
   EXPECT_TRUE(lines[0].starts_with("ein")) << lines[0];
   EXPECT_EQ(lines[1], "");
   EXPECT_TRUE(lines[2].starts_with("zwei hunde")) << lines[2];
+  const Outcome never =
+      run_attune({"translate", model, "--quiet", "--suppress", "\u2581a", "--suppress", "\u2581dog", file});
+  EXPECT_EQ(lines_of(never.out).size(), 3u) << "the file is no piece: " << never.err;
 }
 
 TEST(Translate, SaysWhatWasCropped) {

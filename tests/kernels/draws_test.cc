@@ -112,8 +112,8 @@ TEST(Draws, OfManyColumnsAreThoseOfASort) {
     }
     std::vector<double> chances;
     for (int i = 0; i < 5000; ++i) chances.push_back(i / 5000.0);
-    std::vector<int32_t> ids(chances.size());
-    draw_columns(weights, of, chances, ids.data());
+    std::vector<int32_t> ids(chances.size()), scratch;
+    draw_columns(weights, of, chances, scratch, ids.data());
     for (const int32_t id : ids) EXPECT_TRUE(in[static_cast<size_t>(id)]) << of.k << " " << of.p;
   }
 }

@@ -11,7 +11,7 @@ double detail(const MetricResult& r, const std::string& name) {
   return -1;
 }
 
-MetricResult alignment_error(const TextLines& hypotheses, const TextLines& reference) {
+MetricResult alignment_error(const MetricTextLines& hypotheses, const MetricTextLines& reference) {
   return measure("aer", hypotheses, {reference});
 }
 

@@ -8,7 +8,7 @@ namespace attune::test {
 namespace {
 
 TEST(Labels, ALineIsALabel) {
-  const TextLines said{"World news", "sports ", "sports", "tech"}, right{"World news", "sports", "tech", "tech"};
+  const MetricTextLines said{"World news", "sports ", "sports", "tech"}, right{"World news", "sports", "tech", "tech"};
   EXPECT_EQ(measure("accuracy", said, {right}).score, 75);
   const MetricResult f = measure("f1", said, {right});
   ASSERT_EQ(f.labels.size(), 3u);
@@ -22,9 +22,9 @@ TEST(Labels, ALineIsALabel) {
 }
 
 TEST(Labels, ColumnsOfConll) {
-  const TextLines columns{"-DOCSTART- O", "", "Ann NNP B-PER", "Lee NNP I-PER", " ", "", "ran\tVBD\tO", ""};
-  EXPECT_EQ(conll_labels(columns), (TextLines{"O", "B-PER I-PER", "O"}));
-  const TextLines right{"B-PER", "I-PER", "", "B-LOC"}, said{"B-PER", "I-PER", "", "O"};
+  const MetricTextLines columns{"-DOCSTART- O", "", "Ann NNP B-PER", "Lee NNP I-PER", " ", "", "ran\tVBD\tO", ""};
+  EXPECT_EQ(conll_labels(columns), (MetricTextLines{"O", "B-PER I-PER", "O"}));
+  const MetricTextLines right{"B-PER", "I-PER", "", "B-LOC"}, said{"B-PER", "I-PER", "", "O"};
   const MetricOptions conll{.others = {{"format", "conll"}}};
   const MetricResult r = measure("span-f1", said, {right}, conll);
   EXPECT_NEAR(r.score, 200.0 / 3, 1e-12);

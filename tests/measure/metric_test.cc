@@ -36,10 +36,10 @@ TEST(Metrics, AgreeWithOtherPrograms) {
   ASSERT_GT(golden()["cases"].size(), 100u);
   for (const Json& c : golden()["cases"]) {
     const Json& texts = golden()["sets"][c["set"].get<std::string>()];
-    auto references = texts["references"].get<std::vector<TextLines>>();
+    auto references = texts["references"].get<std::vector<MetricTextLines>>();
     references.resize(c["references"].get<size_t>());
     MetricOptions options = options_of(c["options"]);
-    const MetricResult r = measure(c["metric"], texts["systems"][0].get<TextLines>(), references, options);
+    const MetricResult r = measure(c["metric"], texts["systems"][0].get<MetricTextLines>(), references, options);
     EXPECT_NEAR(r.score, c["score"].get<double>(), 1e-9) << c["set"] << c["metric"] << c["options"];
     const Json details = c.value("details", Json::object());
     for (const auto& [name, value] : details.items())
@@ -49,13 +49,13 @@ TEST(Metrics, AgreeWithOtherPrograms) {
       EXPECT_EQ(r.signature, theirs.substr(0, theirs.rfind(':')) + ":attune." ATTUNE_VERSION);
     }
     options.threads = 3;
-    EXPECT_EQ(measure(c["metric"], texts["systems"][0].get<TextLines>(), references, options).score, r.score);
+    EXPECT_EQ(measure(c["metric"], texts["systems"][0].get<MetricTextLines>(), references, options).score, r.score);
   }
 }
 
 TEST(Metrics, LabelsAndSpansAgreeWithOtherPrograms) {
   for (const Json& c : golden()["labels"]) {
-    const auto said = c["said"].get<TextLines>(), right = c["right"].get<TextLines>();
+    const auto said = c["said"].get<MetricTextLines>(), right = c["right"].get<MetricTextLines>();
     const MetricResult spans = measure("span-f1", said, {right});
     EXPECT_NEAR(spans.score, c["span-f1"].get<double>(), 1e-9);
     EXPECT_NEAR(detail(spans, "precision"), c["span_precision"].get<double>(), 1e-9);
@@ -78,8 +78,8 @@ TEST(Metrics, TestsOfSignificanceAreSacreBleus) {
   for (const Json& c : golden()["tests"]) {
     const Json& texts = golden()["sets"][c["set"].get<std::string>()];
     const MetricTests tests{.paired = c["paired"], .samples = c["samples"], .seed = c["seed"]};
-    const auto results = measure_systems(c["metric"], texts["systems"].get<std::vector<TextLines>>(),
-                                         texts["references"].get<std::vector<TextLines>>(), {}, tests);
+    const auto results = measure_systems(c["metric"], texts["systems"].get<std::vector<MetricTextLines>>(),
+                                         texts["references"].get<std::vector<MetricTextLines>>(), {}, tests);
     ASSERT_EQ(results.size(), c["systems"].size());
     const std::string theirs = c["signature"];
     EXPECT_EQ(results[0].signature, theirs.substr(0, theirs.rfind(':')) + ":attune." ATTUNE_VERSION);
@@ -103,13 +103,13 @@ TEST(Metrics, AllSurviveHostileLines) {
   for (int i = 0; i < 256; ++i) all += static_cast<char>(i);
   std::string words;
   for (int i = 0; i < 3000; ++i) words += "w" + std::to_string(i * i % 37) + " ";
-  const TextLines hostile{
+  const MetricTextLines hostile{
       "", " ", "\xff\xfe", "\xc2", std::string(3, '\0'), all, "😀\u202e عربى", std::string(20000, 'a'), words};
-  TextLines turned(hostile.rbegin(), hostile.rend());
+  MetricTextLines turned(hostile.rbegin(), hostile.rend());
   for (const MetricKind& kind : metric_kinds()) {
     if (std::string(kind.name) == "aer") continue;  // wants links
     // A word's label each: as many on both sides.
-    const TextLines& other = std::string(kind.name) == "span-f1" ? hostile : turned;
+    const MetricTextLines& other = std::string(kind.name) == "span-f1" ? hostile : turned;
     for (const auto& [said, right] : {std::pair(hostile, other), std::pair(hostile, hostile)}) {
       const MetricResult r = measure(kind.name, said, {right});
       EXPECT_TRUE(std::isfinite(r.score)) << kind.name;
@@ -159,7 +159,7 @@ TEST(Metrics, Mistakes) {
   EXPECT_EQ(error_of([] { measure_systems("bleu", {{}}, {{}}, {}, {.confidence = true}); }),
             "data: there are no lines to draw from\n  fix: leave the tests out");
   // Of several bad lines the first is told, for any number of threads.
-  TextLines said(100, "A"), right(100, "A B");
+  MetricTextLines said(100, "A"), right(100, "A B");
   EXPECT_EQ(error_of([&] { measure("span-f1", said, {right}, {.threads = 3}); }),
             "data: line 1 has 1 label, in the reference 2\n  fix: give every word one label");
 }

@@ -24,7 +24,7 @@ TEST(Resample, DrawsAreNumpys) {
 }
 
 TEST(Resample, EqualSystemsDoNotDiffer) {
-  const TextLines a{"a b c d e", "f g h i", "j k l m n o", "p q r s"},
+  const MetricTextLines a{"a b c d e", "f g h i", "j k l m n o", "p q r s"},
       r{"a b c d x", "f g h i", "j k y m n o", "p q r z"};
   for (const char* test : {"bootstrap", "randomization"}) {
     const auto results = measure_systems("chrf", {a, a}, {r}, {}, {.paired = test, .samples = 50});
