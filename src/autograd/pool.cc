@@ -1,5 +1,8 @@
 #include "autograd/pool.h"
 
+#include <algorithm>
+#include <cmath>
+
 #include "autograd/operands.h"
 
 namespace attune {
@@ -96,6 +99,86 @@ Var segment_max(Ctx& ctx, const Var& x, const Segments& segments) {
             int64_t i = from;
             while (i + 1 < from + n && x.value().row<T>(i)[j] != y.value().row<T>(s)[j]) ++i;
             dx.tensor.row<T>(i)[j] += dy.row<T>(s)[j];
+          }
+        });
+      });
+    });
+  return y;
+}
+
+Var segment_mix(Ctx& ctx, const Var& x, const Var& weights, const Segments& segments) {
+  check_pool("segment_mix", x, segments);
+  check_given("segment_mix", "weights", weights);
+  check_same_type("segment_mix", x, weights);
+  check(weights.rows() == x.rows(), "segment_mix", "weights of {} rows for {}", weights.rows(), x.rows());
+  const int64_t d = x.cols(), r = weights.cols();
+  Var y = ctx.make({segments.count(), r * d}, x.dtype(), {&x, &weights});
+  ctx.run([&] {
+    each_sequence(ctx, x.dtype(), segments, [&](auto t, int64_t s) {
+      using T = decltype(t);
+      T* to = y.value().row<T>(s);
+      std::fill(to, to + r * d, T{0});
+      for (int64_t i = segments.begin(s); i < segments.begin(s + 1); ++i)
+        for (int64_t k = 0; k < r; ++k) add_scaled(x.value().row<T>(i), weights.value().row<T>(i)[k], d, to + k * d);
+    });
+  });
+  if (y.needs_grad())
+    ctx.tape->push(y, [x, w = weights, y = y.sink(), &segments, d, r](Ctx& ctx) {
+      const Grad dx = ctx.grad(x), dw = ctx.grad(w);
+      ctx.run([&] {
+        const Tensor dy = ctx.grad_of(y);
+        each_sequence(ctx, dy.dtype, segments, [&](auto t, int64_t s) {
+          using T = decltype(t);
+          const T* from = dy.row<T>(s);
+          for (int64_t i = segments.begin(s); i < segments.begin(s + 1); ++i) {
+            if (dx && !dx.add) std::fill(dx.tensor.row<T>(i), dx.tensor.row<T>(i) + d, T{0});
+            for (int64_t k = 0; k < r; ++k) {
+              if (dx) add_scaled(from + k * d, w.value().row<T>(i)[k], d, dx.tensor.row<T>(i));
+              if (!dw) continue;
+              T sum{0};
+              for (int64_t j = 0; j < d; ++j) sum += from[k * d + j] * x.value().row<T>(i)[j];
+              T& to = dw.tensor.row<T>(i)[k];
+              to = sum + (dw.add ? to : T{0});
+            }
+          }
+        });
+      });
+    });
+  return y;
+}
+
+Var segment_softmax(Ctx& ctx, const Var& x, const Segments& segments) {
+  check_pool("segment_softmax", x, segments);
+  const int64_t r = x.cols();
+  Var y = ctx.make(x.shape(), x.dtype(), {&x});
+  ctx.run([&] {
+    each_sequence(ctx, x.dtype(), segments, [&](auto t, int64_t s) {
+      using T = decltype(t);
+      const int64_t from = segments.begin(s), to = segments.begin(s + 1);
+      for (int64_t k = 0; k < r; ++k) {
+        double most = -HUGE_VAL, sum = 0;
+        for (int64_t i = from; i < to; ++i) most = std::max(most, static_cast<double>(x.value().row<T>(i)[k]));
+        for (int64_t i = from; i < to; ++i) sum += std::exp(static_cast<double>(x.value().row<T>(i)[k]) - most);
+        for (int64_t i = from; i < to; ++i)
+          y.value().row<T>(i)[k] = static_cast<T>(std::exp(static_cast<double>(x.value().row<T>(i)[k]) - most) / sum);
+      }
+    });
+  });
+  if (y.needs_grad())
+    ctx.tape->push(y, [x = x.sink(), y, &segments, r](Ctx& ctx) {
+      const Grad dx = ctx.grad(x);
+      ctx.run([&] {
+        const Tensor dy = ctx.grad_of(y.sink());
+        each_sequence(ctx, dy.dtype, segments, [&](auto t, int64_t s) {
+          using T = decltype(t);
+          const int64_t from = segments.begin(s), to = segments.begin(s + 1);
+          for (int64_t k = 0; k < r; ++k) {
+            T sum{0};
+            for (int64_t i = from; i < to; ++i) sum += y.value().row<T>(i)[k] * dy.row<T>(i)[k];
+            for (int64_t i = from; i < to; ++i) {
+              T& g = dx.tensor.row<T>(i)[k];
+              g = y.value().row<T>(i)[k] * (dy.row<T>(i)[k] - sum) + (dx.add ? g : T{0});
+            }
           }
         });
       });

@@ -76,6 +76,41 @@ TEST(SegmentPool, FirstOfEqualMaximaGetsTheGradient) {
   EXPECT_EQ(d, (std::vector<double>{d[0], 0, 0, d[3], 0, 0}));
 }
 
+TEST(SegmentPool, MixturesByTheirOwnSoftmax) {
+  for (const std::vector<int32_t>& lengths : {std::vector<int32_t>{5}, {1, 0, 3}, {0}, {}, {7, 2}})
+    for (const int64_t r : {1, 3}) {
+      const Segments segments = Segments::of_lengths(lengths);
+      const int64_t n = segments.rows(), d = 5;
+      const std::vector<CheckInput> in{random_input({n, d}, 1), random_input({n, r}, 2)};
+      const CheckedOp op = [&](Ctx& ctx, const std::vector<Var>& v) {
+        return segment_mix(ctx, v[0], segment_softmax(ctx, v[1], segments), segments);
+      };
+      expect_right(op, in);
+      expect_views_and_plan(op, in);
+      const std::vector<double> y = run_checked(op, in, DType::f64).value;
+      ASSERT_EQ(std::ssize(y), segments.count() * r * d);
+      for (int64_t s = 0; s < segments.count(); ++s)
+        for (int64_t k = 0; k < r; ++k)
+          for (int64_t j = 0; j < d; ++j) {
+            double sum = 0, all = 0;
+            for (int64_t i = segments.begin(s); i < segments.begin(s + 1); ++i) {
+              const double e = std::exp(in[1].values[static_cast<size_t>(i * r + k)]);
+              sum += e * in[0].values[static_cast<size_t>(i * d + j)];
+              all += e;
+            }
+            EXPECT_NEAR(y[static_cast<size_t>((s * r + k) * d + j)], all > 0 ? sum / all : 0, 1e-13);
+          }
+    }
+}
+
+TEST(SegmentPool, MixturesHaveTheSameBits) {
+  const Segments segments = Segments::of_lengths({100, 1, 0, 250, 50});
+  const CheckedOp op = [&](Ctx& ctx, const std::vector<Var>& v) {
+    return segment_mix(ctx, v[0], segment_softmax(ctx, v[1], segments), segments);
+  };
+  expect_stable(op, {random_input({401, 73}, 1), random_input({401, 4}, 2)});
+}
+
 TEST(SegmentPool, SaysWhatIsWrong) {
   Bench b;
   const Segments segments = Segments::of_lengths({2, 3});
@@ -83,6 +118,10 @@ TEST(SegmentPool, SaysWhatIsWrong) {
               segment_mean(b.ctx, b.make({6, 2}), segments);
             }),
             "[segment_mean] the segments have 5 rows, the values 6");
+  EXPECT_EQ(error_of([&] {
+              segment_mix(b.ctx, b.make({5, 2}), b.make({4, 1}), segments);
+            }),
+            "[segment_mix] weights of 4 rows for 5");
   EXPECT_EQ(error_of([&] { segment_max(b.ctx, b.make({5}, DType::i32), segments); }),
             "[segment_max] the value is i32, not f32 or f64");
 }
