@@ -1,0 +1,193 @@
+#include "model/heads/head.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "autograd/activation.h"
+#include "autograd/arrange.h"
+#include "autograd/chain_loss.h"
+#include "autograd/label_loss.h"
+#include "autograd/output_loss.h"
+#include "decode/viterbi.h"
+#include "model/heads/label.h"
+#include "model/heads/labels.h"
+#include "model/heads/number.h"
+#include "model/heads/tags.h"
+#include "model/kinds.h"
+
+namespace attune {
+
+namespace {
+
+Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site) {
+  const Dropout dropout = pass.ctx.dropout(rate, site);
+  return dropout.on() ? activation(pass.ctx, x, {Activation::none, false}, dropout) : x;
+}
+
+/// One answer for each text.
+void check_one_each(const char* head, const HeadInput& in) {
+  for (int64_t i = 0; i < in.answers->count(); ++i)
+    check(in.answers->length(i) == 1, head, "text {} has {} answers, not one", i, in.answers->length(i));
+}
+
+OutputLoss output_loss_of(const Pass& pass, const Linear& output, const Var& x, const HeadInput& in,
+                          const HeadLoss& options) {
+  OutputLoss o{x, pass[output.weight], pass[output.bias]};
+  o.targets = in.right;
+  o.weights = in.weights;
+  o.smoothing = options.smoothing;
+  o.scale = options.scale;
+  o.log_probs = options.log_probs;
+  return o;
+}
+
+}  // namespace
+
+Pooled::Pooled(const HeadSetup& setup, int64_t out, const Blueprint& b)
+    : pooling(make_pooling(setup.pool, setup.d_model, b.at("pool"), "model.pool")),
+      output(b, out, pooling->width()),
+      rate(setup.dropout),
+      site(b.site()) {}
+
+Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
+  return dropped(pass, (*pooling)(pass, in.rows, *in.texts), rate, site);
+}
+
+// --- a label ---------------------------------------------------------------------------------------------------------
+
+Var LabelHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+  check_one_each("label", in);
+  return output_loss(pass.ctx, output_loss_of(pass, pooled_.output, pooled_.vectors(pass, in), in, options));
+}
+
+std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores) const {
+  const auto* row = scores.as<float>();
+  return {static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row)};
+}
+
+// --- a set of labels -------------------------------------------------------------------------------------------------
+
+Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+  SetLoss l{scores(pass, in)};
+  l.targets = in.right;
+  l.segments = in.answers;
+  l.scale = options.scale;
+  return set_loss(pass.ctx, l);
+}
+
+std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores) const {
+  std::vector<int32_t> all;
+  const double least = std::log(threshold_) - std::log1p(-threshold_);
+  for (int64_t i = 0; i < scores.cols(); ++i)
+    if (static_cast<double>(scores.as<float>()[i]) >= least) all.push_back(static_cast<int32_t>(i));
+  return all;
+}
+
+// --- a number --------------------------------------------------------------------------------------------------------
+
+Var NumberHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+  check_one_each("number", in);
+  NumberLoss l{scores(pass, in)};
+  l.targets = Tensor(reinterpret_cast<const float*>(in.right.as<int32_t>()), in.right.shape);
+  l.scale = options.scale;
+  l.weights = in.weights;
+  return number_loss(pass.ctx, l);
+}
+
+std::vector<int32_t> NumberHead::answers(const Pass&, const Tensor& scores) const {
+  return {std::bit_cast<int32_t>(*scores.as<float>())};
+}
+
+// --- a label for each word -------------------------------------------------------------------------------------------
+
+TagsHead::TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
+    : output_(b, setup.labels, setup.d_model), rate_(setup.dropout), site_(b.site()) {
+  if (o.crf) moves_ = b.table("moves.weight", setup.labels + 2, setup.labels, Init::zeros());
+}
+
+Var TagsHead::words(const Pass& pass, const HeadInput& in) const {
+  const auto n = in.answers->rows();
+  const Var ids = pass.ctx.make({n}, DType::i32, {});
+  pass.ctx.run([&] {
+    check(std::ssize(in.words.start) == n + 1, "tags", "{} answers, words of {}", n, std::ssize(in.words.start) - 1);
+    for (int64_t s = 0; s < in.answers->count(); ++s)
+      for (int64_t i = in.answers->begin(s); i < in.answers->begin(s + 1); ++i) {
+        const int32_t from = in.words.start[static_cast<size_t>(i)];
+        check(from < in.words.start[static_cast<size_t>(i) + 1], "tags", "answer {} belongs to no word", i);
+        const int32_t row = in.words.keys[static_cast<size_t>(from)];
+        check(row >= 0 && row < in.texts->length(s), "tags", "answer {}: row {} of a text that has {}", i, row,
+              in.texts->length(s));
+        ids.value().as<int32_t>()[i] = static_cast<int32_t>(in.texts->begin(s) + row);
+      }
+  });
+  return dropped(pass, gather_rows(pass.ctx, in.rows, ids), rate_, site_);
+}
+
+Var TagsHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+  if (moves_ < 0) return output_loss(pass.ctx, output_loss_of(pass, output_, words(pass, in), in, options));
+  ChainLoss l{scores(pass, in), pass[moves_]};
+  l.targets = in.right;
+  l.segments = in.answers;
+  l.scale = options.scale;
+  l.weights = in.weights;
+  return chain_loss(pass.ctx, l);
+}
+
+std::vector<int32_t> TagsHead::answers(const Pass& pass, const Tensor& scores) const {
+  if (moves_ >= 0) return best_labels(scores, pass[moves_].value());
+  std::vector<int32_t> all;
+  for (int64_t i = 0; i < scores.rows(); ++i) {
+    const auto* row = scores.row<float>(i);
+    all.push_back(static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row));
+  }
+  return all;
+}
+
+// --- all there are ---------------------------------------------------------------------------------------------------
+
+namespace {
+
+using Make = std::unique_ptr<Head> (*)(const Choice&, const HeadSetup&, const Blueprint&, const std::string& key);
+
+template <class T>
+std::unique_ptr<Head> make(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
+                           const std::string& key) {
+  typename T::Options options;
+  apply_options(fields_of(options), choice, key);
+  return std::make_unique<T>(options, setup, place);
+}
+
+constexpr Make kMakers[] = {
+#define HEAD(type) make<type>,
+#include "model/heads/kinds.inc"
+#undef HEAD
+};
+
+}  // namespace
+
+const std::vector<HeadKind>& head_kinds() {
+  static const std::vector<HeadKind> kinds{
+#define HEAD(type) type::kKind,
+#include "model/heads/kinds.inc"
+#undef HEAD
+  };
+  return kinds;
+}
+
+const std::vector<Fields>& head_options() {
+  static const std::vector<Fields> options{
+#define HEAD(type) default_options<type>(),
+#include "model/heads/kinds.inc"
+#undef HEAD
+  };
+  return options;
+}
+
+std::unique_ptr<Head> make_head(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
+                                const std::string& key) {
+  return kMakers[find_kind(head_kinds(), choice, key)](choice, setup, place, key);
+}
+
+}  // namespace attune

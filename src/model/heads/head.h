@@ -1,0 +1,67 @@
+// The seam where answers plug in: what a model says about the rows of its encoder (a label for each text, a label for
+// each word, a number), and what it costs when the right answer is known. One file per kind, one line in kinds.inc.
+//
+// Answers are rows of i32, like the words of a translation, so that corpora, batches and shards need not know of them:
+// a label is its number; a text has one of them, or some, or one for each word.
+#pragma once
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "autograd/guide.h"
+#include "base/choice.h"
+#include "base/fields.h"
+#include "model/blueprint.h"
+#include "model/pass.h"
+
+namespace attune {
+
+/// What a head reads, and the answers where they are known. All that it points to outlives the backward pass.
+struct HeadInput {
+  Var rows;                           // of the encoder, [n, d_model]
+  const Segments* texts = nullptr;    // whose rows they are
+  const Segments* answers = nullptr;  // how many answers each text has
+  RowLinks words = {};                // of each answer: its word's rows, counted from the begin of the text
+  Tensor right = {};                  // i32 [answers]
+  Tensor weights = {};                // f32 [answers] or missing: what the loss of each is multiplied by
+};
+
+/// How losses are summed up.
+struct HeadLoss {
+  float smoothing = 0, scale = 1;
+  Tensor log_probs = {};  // f32 [answers] or missing: receives log p of each answer, by heads that have one
+};
+
+/// Where a head stands: how wide rows are, how texts become vectors, how many labels there are.
+struct HeadSetup {
+  int64_t d_model = 0, labels = 0;
+  Choice pool{"mean"};
+  float dropout = 0;
+};
+
+class Head {
+ public:
+  virtual ~Head() = default;
+  /// A row for each text, or for each word: scores of the labels, or the number itself.
+  virtual Var scores(const Pass& pass, const HeadInput& in) const = 0;
+  /// scale times the sum of what all answers cost, [1].
+  virtual Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const = 0;
+  /// What the scores of one text mean: the answers, as `right` would have them.
+  virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const = 0;
+};
+
+struct HeadKind {
+  const char* name;
+  const char* sentence;
+  const char* cite;
+};
+/// All there are, in the order of kinds.inc.
+const std::vector<HeadKind>& head_kinds();
+/// The options of each of them, with their defaults.
+const std::vector<Fields>& head_options();
+
+/// Makes the chosen one. ErrorKind::recipe, naming `key` ("model.head"), for a kind or options there are not.
+std::unique_ptr<Head> make_head(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
+                                const std::string& key);
+
+}  // namespace attune

@@ -1,0 +1,28 @@
+// One label of many for each text.
+#pragma once
+#include "model/heads/head.h"
+#include "model/heads/pooled.h"
+
+namespace attune {
+
+class LabelHead : public Head {
+ public:
+  static constexpr HeadKind kKind{
+      .name = "label",
+      .sentence = "one label for each text: softmax over all labels",
+      .cite = "Devlin et al. 2019, section 4.1",
+  };
+  struct Options {
+    template <class V>
+    void fields(V&) {}
+  };
+  LabelHead(const Options&, const HeadSetup& setup, const Blueprint& b) : pooled_(setup, setup.labels, b) {}
+  Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
+  Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const override;
+  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
+
+ private:
+  Pooled pooled_;
+};
+
+}  // namespace attune

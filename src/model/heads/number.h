@@ -1,0 +1,28 @@
+// A number for each text: regression. An answer is the bits of a float.
+#pragma once
+#include "model/heads/head.h"
+#include "model/heads/pooled.h"
+
+namespace attune {
+
+class NumberHead : public Head {
+ public:
+  static constexpr HeadKind kKind{
+      .name = "number",
+      .sentence = "a number for each text, by least squares",
+      .cite = "Tai et al. 2015, Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks",
+  };
+  struct Options {
+    template <class V>
+    void fields(V&) {}
+  };
+  NumberHead(const Options&, const HeadSetup& setup, const Blueprint& b) : pooled_(setup, 1, b) {}
+  Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
+  Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const override;
+  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
+
+ private:
+  Pooled pooled_;
+};
+
+}  // namespace attune

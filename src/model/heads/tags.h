@@ -1,0 +1,39 @@
+// A label for each word, read off the row of its first piece; with moves from label to label that count, or without.
+#pragma once
+#include "model/heads/head.h"
+#include "model/layers/linear.h"
+
+namespace attune {
+
+class TagsHead : public Head {
+ public:
+  static constexpr HeadKind kKind{
+      .name = "tags",
+      .sentence = "a label for each word, read off the row of its first piece",
+      .cite =
+          "Devlin et al. 2019, section 5.3; crf: Lample et al. 2016, Neural Architectures for Named Entity "
+          "Recognition",
+  };
+  struct Options {
+    bool crf = false;
+    template <class V>
+    void fields(V& v) {
+      v("crf", crf, "a conditional random field: moves from label to label have scores of their own");
+    }
+  };
+  TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b);
+  Var scores(const Pass& pass, const HeadInput& in) const override { return output_(pass, words(pass, in)); }
+  Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const override;
+  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
+
+ private:
+  /// The row of each word, [answers, d_model].
+  Var words(const Pass& pass, const HeadInput& in) const;
+
+  Linear output_;
+  int moves_ = -1;  // with crf
+  float rate_;
+  uint64_t site_;
+};
+
+}  // namespace attune

@@ -1,0 +1,172 @@
+#include "model/heads/head.h"
+
+#include <gtest/gtest.h>
+
+#include <bit>
+#include <cmath>
+
+#include "autograd/op_checks.h"
+#include "model/pooling/pooling.h"
+
+namespace attune {
+namespace {
+
+/// A head over rows of its own, as an operation of the rows and of all its parameters.
+struct Trial {
+  Parameters parameters;
+  Blueprint::Shared shared{parameters};
+  std::unique_ptr<Head> head;
+  Segments texts = Segments::of_lengths({4, 1, 6}), answers;
+  std::vector<int32_t> right, link_start{0}, links;
+  std::vector<CheckInput> inputs;
+
+  Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3) {
+    HeadSetup setup{.d_model = 6, .labels = labels};
+    setup.pool = pool;
+    head = make_head(kind, setup, Blueprint(shared, "head"), "model.head");
+    parameters.allocate();
+    std::vector<int32_t> lengths;
+    for (const auto& text : given) {
+      lengths.push_back(static_cast<int32_t>(text.size()));
+      right.insert(right.end(), text.begin(), text.end());
+      for (size_t i = 0; i < text.size(); ++i) {  // every other row begins a word, of two rows
+        links.push_back(static_cast<int32_t>(2 * i));
+        if (2 * i + 1 < 4) links.push_back(static_cast<int32_t>(2 * i + 1));
+        link_start.push_back(static_cast<int32_t>(links.size()));
+      }
+    }
+    answers = Segments::of_lengths(lengths);
+    inputs.push_back(random_input({texts.rows(), 6}, 1));
+    for (int i = 0; i < std::ssize(parameters.named()); ++i)
+      inputs.push_back(random_input(parameters.named()[static_cast<size_t>(i)].shape, 10 + static_cast<uint64_t>(i)));
+  }
+  HeadInput input(const Var& rows) const {
+    HeadInput in{rows, &texts, &answers};
+    in.words = {link_start, links};
+    in.right = Tensor(right.data(), Shape{std::ssize(right)});
+    return in;
+  }
+  template <class F>
+  CheckedOp op(F f) const {
+    return [this, f](Ctx& ctx, const std::vector<Var>& v) {
+      Pass pass{ctx, parameters};
+      pass.instead = std::span(v).subspan(1);
+      return f(pass, input(v[0]));
+    };
+  }
+  CheckedOp loss(const HeadLoss& options = {.scale = 0.5f}) const {
+    return op([this, options](const Pass& p, const HeadInput& in) { return head->loss(p, in, options); });
+  }
+  std::vector<double> scores() const {
+    return run_checked(op([this](const Pass& p, const HeadInput& in) { return head->scores(p, in); }), inputs,
+                       DType::f64)
+        .value;
+  }
+};
+
+const std::vector<Choice> kPools{
+    {"mean"}, {"first"}, {"max"}, {"attention"}, {"attention", {{"hops", int64_t{2}}, {"inner", int64_t{4}}}}};
+
+double log_softmax_of(const std::vector<double>& x, size_t from, size_t n, size_t which) {
+  double sum = 0;
+  for (size_t i = 0; i < n; ++i) sum += std::exp(x[from + i]);
+  return x[from + which] - std::log(sum);
+}
+
+TEST(Heads, OneLabelForEachText) {
+  for (const Choice& pool : kPools) {
+    const Trial t({"label"}, pool, {{2}, {0}, {1}});
+    const std::vector<double> s = t.scores();
+    ASSERT_EQ(s.size(), 9u);
+    const double expected =
+        -0.5 * (log_softmax_of(s, 0, 3, 2) + log_softmax_of(s, 3, 3, 0) + log_softmax_of(s, 6, 3, 1));
+    EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9) << pool.text();
+    EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6) << pool.text();
+  }
+}
+
+TEST(Heads, AnyNumberOfLabels) {
+  const Trial t({"labels"}, {"mean"}, {{2, 0}, {}, {1}});
+  const std::vector<double> s = t.scores();
+  double expected = 0;
+  const std::vector<bool> yes{true, false, true, false, false, false, false, true, false};
+  for (size_t i = 0; i < 9; ++i) expected += 0.5 / 3 * std::log1p(std::exp(yes[i] ? -s[i] : s[i]));
+  EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
+  expect_right(t.loss(), t.inputs);
+}
+
+TEST(Heads, ANumber) {
+  const auto bits = [](float x) { return std::bit_cast<int32_t>(x); };
+  const Trial t({"number"}, {"mean"}, {{bits(1)}, {bits(-2.5f)}, {bits(0)}}, 1);
+  const std::vector<double> s = t.scores();
+  ASSERT_EQ(s.size(), 3u);
+  const double expected = 0.5 * ((s[0] - 1) * (s[0] - 1) + (s[1] + 2.5) * (s[1] + 2.5) + s[2] * s[2]);
+  EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-6);
+  expect_right(t.loss(), t.inputs);
+}
+
+TEST(Heads, ALabelForEachWord) {
+  for (const bool crf : {false, true}) {
+    const Trial t({"tags", {{"crf", crf}}}, {"mean"}, {{2, 1}, {0}, {1, 1, 0}});
+    const std::vector<double> s = t.scores();
+    ASSERT_EQ(s.size(), 18u);
+    // The row of a word is that of its first piece.
+    const std::vector<size_t> rows{0, 2, 4, 5, 7, 9};
+    const auto& w = t.inputs[1].values;
+    const auto& b = t.inputs[2].values;
+    for (size_t i = 0; i < 6; ++i)
+      for (size_t l = 0; l < 3; ++l) {
+        double sum = b[l];
+        for (size_t j = 0; j < 6; ++j) sum += w[l * 6 + j] * t.inputs[0].values[rows[i] * 6 + j];
+        EXPECT_NEAR(s[i * 3 + l], sum, 1e-9);
+      }
+    if (!crf) {
+      double expected = 0;
+      for (size_t i = 0; i < 6; ++i) expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.right[i]));
+      EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
+    }
+    EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6) << crf;
+  }
+}
+
+TEST(Heads, AnswersFromScores) {
+  Arena arena;
+  Ctx ctx(arena);
+  const std::vector<float> scores{0.1f, 3, -2, 5, 4, 4};
+  const Tensor two(scores.data(), Shape{2, 3}), one(scores.data(), Shape{1, 3}), number(scores.data(), Shape{1, 1});
+  const auto answers = [&](const Choice& kind, const Tensor& s) {
+    Trial t(kind, {"mean"}, {{0}, {0}, {0}});
+    const Pass pass{ctx, t.parameters};
+    return t.head->answers(pass, s);
+  };
+  EXPECT_EQ(answers({"label"}, one), (std::vector<int32_t>{1}));
+  EXPECT_EQ(answers({"labels"}, one), (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(answers({"labels", {{"threshold", 0.9}}}, one), (std::vector<int32_t>{1}));
+  EXPECT_EQ(answers({"number"}, number), (std::vector<int32_t>{std::bit_cast<int32_t>(0.1f)}));
+  EXPECT_EQ(answers({"tags"}, two), (std::vector<int32_t>{1, 0}));
+  EXPECT_EQ(answers({"tags", {{"crf", true}}}, two), (std::vector<int32_t>{1, 0}));
+}
+
+TEST(Heads, HopsAreKeptApart) {
+  const Trial t({"label"}, {"attention", {{"hops", int64_t{2}}, {"penalty", 0.7}}}, {{2}, {0}, {1}});
+  const CheckedOp terms = t.op([&](Pass pass, const HeadInput& in) {
+    Var added;
+    pass.loss_terms = &added;
+    t.head->scores(pass, in);
+    return added;
+  });
+  expect_right(terms, t.inputs);
+  EXPECT_GT(run_checked(terms, t.inputs, DType::f64).value[0], 0);
+}
+
+TEST(Heads, SayWhatIsWrong) {
+  const Trial t({"label"}, {"mean"}, {{2, 1}, {0}, {1}});
+  EXPECT_EQ(error_of([&] { run_checked(t.loss(), t.inputs, DType::f32); }), "[label] text 0 has 2 answers, not one");
+  EXPECT_EQ(error_of([] { Trial({"lable"}, {"mean"}, {}); }, ErrorKind::recipe),
+            "model.head = \"lable\" is not known. Did you mean \"label\"?");
+  EXPECT_EQ(error_of([] { Trial({"label"}, {"mena"}, {}); }, ErrorKind::recipe),
+            "model.pool = \"mena\" is not known. Did you mean \"mean\"?");
+}
+
+}  // namespace
+}  // namespace attune
