@@ -10,7 +10,7 @@
 #include "autograd/chain_loss.h"
 #include "autograd/label_loss.h"
 #include "autograd/output_loss.h"
-#include "decode/viterbi.h"
+#include "kernels/viterbi.h"
 #include "model/heads/label.h"
 #include "model/heads/labels.h"
 #include "model/heads/number.h"

@@ -1,4 +1,4 @@
-#include "decode/viterbi.h"
+#include "kernels/viterbi.h"
 
 #include <gtest/gtest.h>
 
