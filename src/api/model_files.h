@@ -19,6 +19,8 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
 
 /// As far as its recipe can be read: what is wrong with a model is told by those who open it.
 bool is_language_model(const std::string& dir);
+/// Whether it says something about texts: labels, numbers. Likewise.
+bool gives_answers(const std::string& dir);
 
 /// Verifies the folder and reads everything. ErrorKind::model when something is missing, changed or does not fit.
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool = nullptr);

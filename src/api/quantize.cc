@@ -110,10 +110,8 @@ void judge(const Recipe& recipe, const DevSet& dev, const Translated& before, co
   report.tokens_per_s_before = before.tokens_per_s;
   report.tokens_per_s_after = after.tokens_per_s;
   if (report.metric == "loss" || report.metric == "perplexity") return;
-  MetricSettings how = recipe.train.metric_options;
-  how.lowercase = how.lowercase || recipe.data.lowercase;
   const auto score = [&](const Translated& t) {
-    for (const MetricResult& r : judge_texts(t.texts, dev.targets, report.metric, how, 1))
+    for (const MetricResult& r : judge_texts(t.texts, dev.targets, recipe, 1))
       if (r.name == report.metric) return r.score;
     fail(ErrorKind::internal, "nothing measures {}", report.metric);
   };

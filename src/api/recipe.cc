@@ -165,8 +165,8 @@ std::string recipe_reference() {
     }
     out += row_of(k, dot == std::string::npos ? k.key : k.key.substr(dot + 1));
   }
-  return out + optimizers_section() + kDecoderReads + kPieces + kGuide + kTraining + kEnd + "```toml\n" + recipe_text(Recipe{}) +
-         "```\n";
+  return out + optimizers_section() + kDecoderReads + kPieces + kGuide + kTraining + kEnd + "```toml\n" +
+         recipe_text(Recipe{}) + "```\n";
 }
 
 }  // namespace attune

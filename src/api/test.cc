@@ -2,7 +2,7 @@
 
 #include <numbers>
 
-#include "api/model_files.h"
+#include "api/answerer.h"
 #include "api/task_metrics.h"
 #include "attune/version.h"
 #include "base/clock.h"
@@ -57,11 +57,48 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   return report;
 }
 
+/// What was said, line by line.
+struct Said {
+  std::vector<std::string> sources, targets, texts;
+};
+
+void judge(Said said, const Recipe& recipe, int threads, TestReport& report) {
+  report.scores = judge_texts(said.texts, said.targets, recipe, threads);
+  const MetricOptions how{.lowercase = recipe.train.metric_options.lowercase || recipe.data.lowercase};
+  for (size_t i = 0; i < said.texts.size(); ++i) {
+    const bool right = measure("exact", {said.texts[i]}, {{said.targets[i]}}, how).score > 0;
+    report.tested.push_back({std::move(said.sources[i]), std::move(said.targets[i]), std::move(said.texts[i]), right});
+  }
+}
+
+TestReport test_answers(const std::string& model, const std::vector<std::string>& sets, int threads) {
+  ThreadPool pool(threads);
+  const OpenedModel opened = open_model_files(model, &pool);
+  const Recipe recipe = recipe_with_test(model, sets);
+  Said said;
+  const LoadedCorpus test =
+      read_corpus(recipe.data.test, "data.test", recipe.data, encoders_of(recipe, opened.tokenizers), &pool,
+                  [&](std::string_view source, std::string_view target) {
+                    said.sources.emplace_back(source);
+                    said.targets.emplace_back(target);
+                  });
+  TestReport report;
+  report.notes = test.report.sentences(recipe.data.overlong);
+  const Stopwatch clock;
+  Answerer answer(*opened.model, opened.tokenizers, recipe, pool);
+  for (const Answered& a : answer(test.corpus)) said.texts.push_back(answer.answers().write(a.answers));
+  report.seconds = clock.seconds();
+  report.lines = test.report.kept;
+  judge(std::move(said), recipe, threads, report);
+  return report;
+}
+
 }  // namespace
 
 TestReport test_model(const std::string& model, const std::vector<std::string>& sets, const TranslateOptions& options,
                       int threads) {
   if (is_language_model(model)) return test_language(model, sets, threads);
+  if (gives_answers(model)) return test_answers(model, sets, threads);
   const Translator translator(model, threads);  // first: it says best what is wrong with a model
   const Recipe recipe = recipe_with_test(model, sets);
   std::vector<std::string> sources, targets;
@@ -86,13 +123,7 @@ TestReport test_model(const std::string& model, const std::vector<std::string>& 
   if (cropped > 0)
     report.notes.push_back(fmt::format("{} line{} cropped to {} tokens", thousands(cropped), cropped == 1 ? "" : "s",
                                        thousands(translator.longest())));
-  MetricSettings how = recipe.train.metric_options;
-  how.lowercase = how.lowercase || recipe.data.lowercase;
-  report.scores = judge_texts(texts, targets, recipe.train.metric, how, threads);
-  for (size_t i = 0; i < texts.size(); ++i) {
-    const bool right = measure("exact", {texts[i]}, {{targets[i]}}, {.lowercase = how.lowercase}).score > 0;
-    report.tested.push_back({std::move(sources[i]), std::move(targets[i]), std::move(texts[i]), right});
-  }
+  judge({std::move(sources), std::move(targets), std::move(texts)}, recipe, threads, report);
   return report;
 }
 

@@ -105,16 +105,16 @@ Tokenizers TrainingRun::first_tokenizers() const {
                                      : "learning the vocabulary");
   if (place_.from) return Tokenizers::load(place_.from->path + "/" + kTokenizerName);
   if (recipe_.tokenizer_of_start) return start_->tokenizers();
-  return train_tokenizers(recipe_.data, recipe_.tokenizer, sides_of(recipe_.task));
+  return learn_tokenizers(recipe_);
 }
 
 TrainingData TrainingRun::read_data() {
   phase("reading the data");
-  const Sides sides = sides_of(recipe_.task);
   CorpusPlace place = corpus_place(out_, tokenizers_);
   place.read_again = options_.fresh;
   place.open = [&] { place_.make(); };
-  TrainingData data = read_training_data(recipe_.data, tokenizers_.encoders(sides), recipe_.train.seed, &pool_, &place);
+  TrainingData data =
+      read_training_data(recipe_.data, encoders_of(recipe_, tokenizers_), recipe_.train.seed, &pool_, &place);
   let_pieces_drop(tokenizers_, recipe_.train, data.train);
   if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
   return data;

@@ -26,7 +26,9 @@ Validator::Validator(const Transformer& model, const TrainingData& data, const T
       tokenizers_(tokenizers),
       recipe_(recipe),
       pool_(pool),
-      evaluate_(model, recipe.train, pool) {}
+      evaluate_(model, recipe.train, pool) {
+  if (model.head()) answer_.emplace(model, tokenizers, recipe, pool);
+}
 
 std::vector<std::string> Validator::translations() {
   Batches batches(data_.valid, in_order(recipe_.train, data_.valid));
@@ -42,10 +44,14 @@ std::vector<std::string> Validator::translations() {
   }
 }
 
-void Validator::judge_translations(ValidationResult& v) {
-  const std::vector<std::string> lines = translations();
-  for (const MetricResult& r :
-       judge_texts(lines, data_.valid_target, recipe_.train.metric, recipe_.train.metric_options, pool_.threads()))
+std::vector<std::string> Validator::answers() {
+  std::vector<std::string> lines;
+  for (const Answered& a : (*answer_)(data_.valid)) lines.push_back(answer_->answers().write(a.answers));
+  return lines;
+}
+
+void Validator::judge_texts_of(const std::vector<std::string>& lines, ValidationResult& v) {
+  for (const MetricResult& r : judge_texts(lines, data_.valid_target, recipe_, pool_.threads()))
     v.scores.emplace_back(r.name, r.score);
   for (size_t i = 0; i < std::min(kSamples, lines.size()); ++i)
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
@@ -83,12 +89,12 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
     *score = NAN;
     return v;
   }
-  if (recipe_.task == Task::translate)
-    judge_translations(v);
+  if (answer_ || recipe_.task == Task::translate)
+    judge_texts_of(answer_ ? answers() : translations(), v);
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    v.attention = picture();
+    if (!answer_) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }

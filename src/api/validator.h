@@ -1,6 +1,8 @@
 // Judges a model on the validation set: loss, perplexity, and where it translates, translations against references.
 #pragma once
-#include "api/model_files.h"
+#include <optional>
+
+#include "api/answerer.h"
 #include "attune/trainer.h"
 #include "data/training_data.h"
 #include "train/evaluator.h"
@@ -19,8 +21,9 @@ class Validator {
 
  private:
   std::vector<std::string> translations();
-  /// Scores and samples.
-  void judge_translations(ValidationResult& v);
+  std::vector<std::string> answers();
+  /// Scores and samples of what is said or answered.
+  void judge_texts_of(const std::vector<std::string>& lines, ValidationResult& v);
   /// What the model attends to while it says the first reference, or reads how the text begins.
   AttentionPicture picture() const;
 
@@ -30,6 +33,7 @@ class Validator {
   const Recipe& recipe_;
   ThreadPool& pool_;
   Evaluator evaluate_;
+  std::optional<Answerer> answer_;  // where there is a head
 };
 
 }  // namespace attune

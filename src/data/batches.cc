@@ -31,7 +31,8 @@ void check_budget(const Corpus& corpus, const BatchOptions& options) {
          "  fix: raise train.batch_tokens, or lower data.max_length",
          options.tokens, corpus.window);
   const CorpusSizes sizes = corpus.sizes();
-  const int64_t longest = std::max(sizes.longest_source + options.end_source, sizes.longest_target + 1);
+  const int64_t longest =
+      std::max(sizes.longest_source + options.end_source + corpus.answers, sizes.longest_target + !corpus.answers);
   if (corpus.window == 0 && longest > options.tokens)
     fail(ErrorKind::recipe,
          "train.batch_tokens = {} is less than the longest sentence needs: {} tokens with its end mark\n"
@@ -178,25 +179,46 @@ void Batches::add_links(Batch& b, int64_t example) const {
   b.link_start.push_back(b.link_start.back());  // the end mark goes with nothing
 }
 
+/// Answers have no marks; the text they belong to begins with one.
+void Batches::add_answers(Batch& b, const Example& example) const {
+  b.target_in.insert(b.target_in.end(), example.target.begin(), example.target.end());
+  b.target_out.insert(b.target_out.end(), example.target.begin(), example.target.end());
+  add(b.target_segments, std::ssize(example.target));
+  if (!corpus_.word_begins) return;
+  if (b.link_start.empty()) b.link_start.push_back(0);
+  for (size_t i = 0; i < example.source.size(); ++i) {
+    if (!(*corpus_.word_begins)[static_cast<size_t>(example.source[i])]) continue;
+    b.links.push_back(static_cast<int32_t>(i + 1));
+    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+  }
+  check(std::ssize(b.link_start) == b.target_segments.rows() + 1, "batches", "{} words have answers, and {} begin",
+        b.target_segments.rows(), std::ssize(b.link_start) - 1);
+}
+
 void Batches::add_examples(Batch& b) {
-  const bool two = !corpus_.one_sided(), weighted = corpus_.weighted();
+  const bool two = !corpus_.one_sided(), weighted = corpus_.weighted(), answers = corpus_.answers;
   while (position_.example < corpus_.size()) {
     const int32_t number = order_[static_cast<size_t>(position_.example)];
     Example example = corpus_.example(number, buffer_);
     if (options_.piece_dropout > 0) example = fall_apart(example, number);
     const auto [s, t, weight] = example;
-    const int64_t source = two ? std::ssize(s) + options_.end_source : 0, target = std::ssize(t) + 1;
+    const int64_t source = two ? std::ssize(s) + options_.end_source + answers : 0, target = std::ssize(t) + !answers;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
     if (two) {
+      if (answers) b.source.push_back(options_.begin);
       b.source.insert(b.source.end(), s.begin(), s.end());
       if (options_.end_source) b.source.push_back(options_.end);
       add(b.source_segments, source);
     }
-    b.target_in.push_back(options_.begin);
-    b.target_in.insert(b.target_in.end(), t.begin(), t.end());
-    b.target_out.insert(b.target_out.end(), t.begin(), t.end());
-    b.target_out.push_back(options_.end);
-    add(b.target_segments, target);
+    if (answers) {
+      add_answers(b, example);
+    } else {
+      b.target_in.push_back(options_.begin);
+      b.target_in.insert(b.target_in.end(), t.begin(), t.end());
+      b.target_out.insert(b.target_out.end(), t.begin(), t.end());
+      b.target_out.push_back(options_.end);
+      add(b.target_segments, target);
+    }
     b.examples.push_back(number);
     if (weighted) b.weights.resize(b.target_out.size(), weight);
     if (!corpus_.alignment.empty()) add_links(b, number);

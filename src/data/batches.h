@@ -31,8 +31,9 @@ struct BatchOptions {
 };
 
 struct Batch {
-  std::vector<int32_t> source;                 // tokens + end
-  std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said
+  std::vector<int32_t> source;                 // tokens + end; where targets are answers, begin + tokens + end
+  std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said;
+                                               // both the answers, where targets are such
   Segments source_segments, target_segments;   // no source segments where there is no source
   std::vector<float> weights;                  // of the loss of each target row; none: 1 each
   std::vector<int32_t> examples;               // which of the corpus, one per segment; none of texts
@@ -40,8 +41,8 @@ struct Batch {
   /// unless this batch is the `first` of the streams, which begin anew with every epoch.
   std::vector<int32_t> streams;
   bool first = true;
-  /// Where the corpus is aligned: target row r goes with the source rows links[link_start[r]] to links[link_start[r +
-  /// 1] - 1] of its sentence, counted from 0. Else both are empty.
+  /// Where the corpus is aligned, or answers words: target row r goes with the source rows links[link_start[r]] to
+  /// links[link_start[r + 1] - 1] of its sentence, counted from 0. Else both are empty.
   std::vector<int32_t> link_start, links;
   DataPosition at, next;  // where it begins, and where the one after it does
 
@@ -74,6 +75,7 @@ class Batches {
   void add_windows(Batch& batch);
   Example fall_apart(const Example& example, int32_t number);
   void add_links(Batch& batch, int64_t example) const;
+  void add_answers(Batch& batch, const Example& example) const;
   void add_text(Batch& batch, int64_t from, int64_t end);
   const Corpus& corpus_;
   BatchOptions options_;

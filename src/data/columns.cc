@@ -1,6 +1,7 @@
 // What data.columns and data.header mean: which columns of a file are source, target and weight.
 #include <algorithm>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/records.h"
@@ -13,7 +14,14 @@ using Names = std::vector<std::string>;
 constexpr const char* kWeight = "weight";
 const Names kConll{"id", "form", "lemma", "upos", "xpos", "feats", "head", "deprel", "deps", "misc"};  // of CoNLL-U
 
-Names wanted_names(Sides sides) { return sides == Sides::two ? Names{"source", "target"} : Names{"text"}; }
+constexpr const char *kLabel = "label", *kText = "text", *kSecond = "text2";
+
+Names wanted_names(Sides sides) {
+  return sides == Sides::two ? Names{"source", "target"} : sides == Sides::one ? Names{kText} : Names{kText, kLabel};
+}
+std::string wanted_text(Sides sides) {
+  return sides == Sides::two ? "source and target" : sides == Sides::one ? "the text" : "text and label";
+}
 
 /// A number from 1 as an index, or -1.
 int index_of_number(const std::string& s) {
@@ -41,21 +49,38 @@ Columns by_order(const Names& all, Sides sides, const std::string& what) {
   const Names wanted = wanted_names(sides);
   for (const std::string& name : wanted)
     if (const int at = find(all, name); at >= 0) c.text.push_back(static_cast<size_t>(at));
-  if (c.text.size() == wanted.size()) return c;
+  const int second = sides == Sides::answers ? find(all, kSecond) : -1;
+  if (c.text.size() == wanted.size()) {
+    if (second >= 0) c.text.insert(c.text.begin() + 1, static_cast<size_t>(second));
+    return c;
+  }
   c.text.clear();
+  if (sides == Sides::answers) {  // the label has a name, and the others are texts
+    const int label = find(all, kLabel);
+    for (size_t i = 0; i < all.size() && label >= 0; ++i)
+      if (static_cast<int>(i) != c.weight && static_cast<int>(i) != label) c.text.push_back(i);
+    if (c.text.size() == 1 || c.text.size() == 2) {
+      c.text.push_back(static_cast<size_t>(label));
+      return c;
+    }
+    c.text.clear();
+  }
   for (size_t i = 0; i < all.size(); ++i)
     if (static_cast<int>(i) != c.weight) c.text.push_back(i);
   if (c.text.size() == wanted.size()) return c;
   fail(ErrorKind::recipe, "{}: which of {} {}?\n  fix: {}", what, list_of(all),
-       sides == Sides::two ? "are source and target" : "is the text",
-       sides == Sides::two ? "set data.columns; without a header, call two of them \"source\" and \"target\""
-                           : "set data.columns; without a header, call one of them \"text\"");
+       sides == Sides::one ? "is the text" : "are " + wanted_text(sides),
+       sides == Sides::one ? "set data.columns; without a header, call one of them \"text\""
+                           : "set data.columns; without a header, call two of them " +
+                                 join({quoted(wanted_names(sides)[0]), quoted(wanted_names(sides)[1])}, " and "));
 }
 
 /// Columns that are picked by number or by a name of `known`: the texts in order, then perhaps the weight.
 Columns picked(const Names& names, const Names& known, Sides sides, const std::string& place) {
   Columns c;
-  const size_t texts = wanted_names(sides).size();
+  const bool answers = sides == Sides::answers;
+  size_t texts = wanted_names(sides).size();
+  if (answers && std::ssize(names) - (find(names, kWeight) >= 0) == 3) texts = 3;  // a pair of texts, and the label
   for (const std::string& name : names) {
     int at = find(known, name);
     if (at < 0) at = index_of_number(name);
@@ -74,7 +99,10 @@ Columns picked(const Names& names, const Names& known, Sides sides, const std::s
   if (c.text.size() != texts)
     fail(ErrorKind::recipe, "data.columns = [{}] has {} for {}\n  fix: name {}, and perhaps the weight", list_of(names),
          c.text.size() == 1 ? "one column" : fmt::format("{} columns", c.text.size()),
-         texts == 2 ? "source and target" : "one text", texts == 2 ? "two columns" : "one column");
+         sides == Sides::one ? "one text" : wanted_text(sides),
+         answers      ? "a text or two, then the label"
+         : texts == 2 ? "two columns"
+                      : "one column");
   return c;
 }
 
@@ -89,9 +117,9 @@ size_t Columns::needed() const {
 Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place) {
   const Names& names = options.columns.texts;
   if (options.format == DataFormat::conll)
-    return picked(!names.empty()        ? names
-                  : sides == Sides::two ? Names{"form", "upos"}
-                                        : Names{"form"},
+    return picked(!names.empty()      ? names
+                  : has_source(sides) ? Names{"form", "upos"}
+                                      : Names{"form"},
                   kConll, sides, "");
   if (header) {
     Names all;
@@ -102,6 +130,12 @@ Columns find_columns(const DataSettings& options, Sides sides, const Record* hea
     if (c.needed() > c.count)
       fail(ErrorKind::data, "{}: data.columns has number {}, the columns are {}\n  fix: take names or numbers of these",
            place, c.needed(), list_of(all));
+    return c;
+  }
+  if (names.empty() && sides == Sides::answers) {  // label, text, and perhaps a second text
+    Columns c;
+    c.text = {1, 0};
+    c.open = true;
     return c;
   }
   if (names.empty()) return by_order(wanted_names(sides), sides, "data.columns");

@@ -95,7 +95,7 @@ class Loader {
   void keep(const Round& round, int64_t i, CorpusSink& to) {
     const Round::Item& item = round.items[static_cast<size_t>(i)];
     const Corpus& block = encoded_[static_cast<size_t>(i / kBlock)];
-    const bool two = encoders_.sides() == Sides::two;
+    const bool two = has_source(encoders_.sides());
     std::span<const int32_t> source, target = block.target[i % kBlock];
     if (two) source = block.source[i % kBlock];
     PairReport& report = reader_.report();
@@ -108,6 +108,9 @@ class Loader {
       ++report.kept;
       return;
     }
+    if (encoders_.fault)
+      if (const std::string fault = encoders_.fault(round.side(item, 0), round.side(item, 1)); !fault.empty())
+        fail(ErrorKind::data, "{}: {}", reader_.place(item.place, 1), fault);
     const bool no_source = two && source.empty();
     if (no_source || target.empty()) {  // the encoder may see nothing where there are odd blanks
       report.empty.add(reader_.place(item.place, no_source ? 0 : 1));
@@ -126,6 +129,10 @@ class Loader {
       if (options_.overlong == Overlong::skip) return;
       source = source.first(std::min(source.size(), most));
       target = target.first(std::min(target.size(), most));
+      if (encoders_.word_begins)  // words that are left
+        target = target.first(static_cast<size_t>(std::count_if(source.begin(), source.end(), [&](int32_t id) {
+          return (*encoders_.word_begins)[static_cast<size_t>(id)];
+        })));
     }
     to.add({source, target, item.weight});
     if (alignment_) {
@@ -200,7 +207,7 @@ CorpusSizes Corpus::sizes() const {
 
 int64_t Corpus::longest() const {
   const CorpusSizes s = sizes();
-  return window > 0 ? window : std::max(s.longest_source, s.longest_target) + 1;
+  return window > 0 ? window : std::max(s.longest_source + answers, s.longest_target) + 1;
 }
 
 Example Corpus::example(int64_t i, ExampleBuffer& buffer) const {
@@ -211,7 +218,7 @@ Example Corpus::example(int64_t i, ExampleBuffer& buffer) const {
 
 void Corpus::add(const Example& example, Sides sides) {
   if (example.weight != 1 && weights.empty()) weights.resize(static_cast<size_t>(target.count()), 1);
-  if (sides == Sides::two) source.add(example.source);
+  if (has_source(sides)) source.add(example.source);
   target.add(example.target);
   if (example.weight != 1 || !weights.empty()) weights.push_back(example.weight);
 }
@@ -251,7 +258,7 @@ void refuse_empty(const PairReport& report, const std::vector<std::string>& file
   if (report.kept > 0) return;
   const auto why = report.sentences(overlong);
   fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key,
-       report.sides == Sides::two ? "pair of lines" : "line", thousands(report.pairs), join(files, ", "),
+       has_source(report.sides) ? "pair of lines" : "line", thousands(report.pairs), join(files, ", "),
        why.empty() ? "the files are empty" : why.front());
 }
 
@@ -296,6 +303,8 @@ LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::strin
   to.corpus.weights.clear();
   LoadedCorpus out{std::move(to.corpus), reader.report(), reader.content_hash()};
   if (alignment) out.content_hash += "+" + alignment->content_hash();
+  out.corpus.answers = encoders.answers;
+  out.corpus.word_begins = encoders.word_begins;
   if (has_texts(options, encoders.sides()))
     out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
   return out;

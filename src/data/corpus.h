@@ -21,6 +21,9 @@
 
 namespace attune {
 
+/// For each id, whether it begins a word; none: nobody asks.
+using WordBegins = std::shared_ptr<const std::vector<bool>>;
+
 /// Sentences of one side, one after another.
 struct Sentences {
   std::vector<int32_t> ids;
@@ -74,6 +77,8 @@ struct Corpus {
   CorpusSizes stored_sizes = {};
   bool stored_weights = false;
   PieceHalves source_halves = {}, target_halves = {};  // for Batches whose pieces fall apart
+  bool answers = false;                                // targets are answers to the source (data/answers.h) ...
+  WordBegins word_begins = {};                         // ... one for each of its words, which begin with these ids
 
   bool weighted() const { return stored ? stored_weights : !weights.empty(); }
 
@@ -81,8 +86,8 @@ struct Corpus {
   bool one_sided() const { return stored ? stored_sizes.source_tokens == 0 : source.count() == 0; }
   /// What an epoch is counted in: pairs or lines; of texts the tokens.
   int64_t size() const { return window > 0 ? target.tokens() : sizes().examples; }
-  /// Target rows of an epoch: each sentence has a mark, a text has none.
-  int64_t rows() const { return sizes().target_tokens + (window > 0 ? 0 : sizes().examples); }
+  /// Target rows of an epoch: each sentence has a mark, texts and answers have none.
+  int64_t rows() const { return sizes().target_tokens + (window > 0 || answers ? 0 : sizes().examples); }
   /// The most rows that a sequence of a batch can have.
   int64_t longest() const;
 
@@ -101,7 +106,11 @@ using WordsOf = std::function<std::vector<int>(std::string_view)>;
 struct Encoders {
   Encode source, target;                         // without a source: a corpus of one side
   WordsOf source_words = {}, target_words = {};  // needed where words are aligned
-  Sides sides() const { return source ? Sides::two : Sides::one; }
+  bool answers = false;                          // targets are answers (data/answers.h) ...
+  WordBegins word_begins = {};                   // ... to each word
+  /// What is wrong with a source and its target, "" if nothing.
+  std::function<std::string(std::string_view source, std::string_view target)> fault = {};
+  Sides sides() const { return answers ? Sides::answers : source ? Sides::two : Sides::one; }
 };
 
 struct LoadedCorpus {

@@ -51,7 +51,7 @@ void CorpusManifest::write(const std::string& folder) const {
            {"inputs", Json::array()},
            {"pairs", report.pairs},
            {"kept", report.kept},
-           {"two_sides", report.sides == Sides::two},
+           {"two_sides", has_source(report.sides)},
            {"empty", json_of(report.empty)},
            {"overlong", json_of(report.overlong)},
            {"surplus", report.surplus}};

@@ -10,14 +10,16 @@
 
 namespace attune {
 
-Sides sides_of(Task task) { return task == Task::language ? Sides::one : Sides::two; }
+Sides sides_of(Task task) {
+  return task == Task::language ? Sides::one : task == Task::translate ? Sides::two : Sides::answers;
+}
 
 std::vector<std::array<std::string, 2>> pair_files(const std::vector<std::string>& files, DataFormat format,
                                                    const std::string& key, Sides sides) {
   std::vector<std::array<std::string, 2>> pairs;
   if (files.empty())
     fail(ErrorKind::recipe, "{} names no files\n  fix: {} = [{}]", key, key,
-         sides == Sides::one ? "\"train.txt\"" : "\"train.en\", \"train.de\"");
+         sides == Sides::two ? "\"train.en\", \"train.de\"" : "\"train.txt\"");
   if (format != DataFormat::lines || sides == Sides::one) {
     for (const std::string& f : files) pairs.push_back({f, f});
     return pairs;

@@ -8,8 +8,10 @@
 
 namespace attune {
 
-/// What an example has: a source and a target, or a target alone, as language models learn from.
-enum class Sides { one, two };
+/// What an example has: a target alone, as language models learn from; a source and a target; a text, or two, and the
+/// answer to it.
+enum class Sides { one, two, answers };
+inline bool has_source(Sides sides) { return sides != Sides::one; }
 Sides sides_of(Task task);
 
 /// Source and target of each pair of files; the same name twice for a file of columns and where there is one side.

@@ -70,7 +70,7 @@ bool PairReader::next(TextPair& pair) {
     }
     ++report_.pairs;
     look_at(pair);
-    const bool no_source = report_.sides == Sides::two && trim(pair.source).empty();
+    const bool no_source = has_source(report_.sides) && trim(pair.source).empty();
     if (keep_empty_ || (!no_source && !trim(pair.target).empty())) return true;
     report_.empty.add(place(pair.place, no_source ? 0 : 1));
   }
@@ -78,7 +78,7 @@ bool PairReader::next(TextPair& pair) {
 
 /// All that is read, whether it is kept or not.
 void PairReader::look_at(const TextPair& pair) {
-  const bool two = report_.sides == Sides::two;
+  const bool two = has_source(report_.sides);
   const auto add = [&](std::string_view side) {  // no side contains a line end: no two texts meet
     hash_.add(side);
     hash_.add("\n");
@@ -101,7 +101,7 @@ bool PairReader::open_files() {
     weights_ = std::make_unique<LineReader>(options_.weights.texts[static_cast<size_t>(open_)]);
   if (options_.format == DataFormat::lines) {
     source_ = std::make_unique<LineReader>(source, encoding);
-    if (report_.sides == Sides::two) target_ = std::make_unique<LineReader>(target, encoding);
+    if (has_source(report_.sides)) target_ = std::make_unique<LineReader>(target, encoding);
     return true;
   }
   records_ = open_records(source, options_);
@@ -137,7 +137,16 @@ bool PairReader::next_record(TextPair& pair) {
   pair.source = pair.target = {};
   if (row_.size() == 1 && trim(row_[0]).empty()) return true;  // an empty line is an empty pair
   check_row(pair.place);
-  if (report_.sides == Sides::two) pair.source = row_[columns_.text[0]];
+  if (has_source(report_.sides)) pair.source = row_[columns_.text[0]];
+  if (report_.sides == Sides::answers) {
+    const bool second = columns_.text.size() > 2 || (columns_.open && row_.size() > columns_.needed());
+    if (second) {
+      texts_.assign(pair.source)
+          .append("\t")
+          .append(row_[columns_.text.size() > 2 ? columns_.text[1] : columns_.needed()]);
+      pair.source = texts_;
+    }
+  }
   pair.target = row_[columns_.text.back()];
   if (columns_.weight >= 0) weight_ = trim(row_[static_cast<size_t>(columns_.weight)]);
   return true;
@@ -145,14 +154,18 @@ bool PairReader::next_record(TextPair& pair) {
 
 void PairReader::check_row(const PairPlace& at) const {
   const size_t has = row_.size(), needed = columns_.needed();
-  if (columns_.count > 0 ? has == columns_.count : has >= needed) return;
-  const bool csv = options_.format == DataFormat::csv, two = report_.sides == Sides::two;
+  if (columns_.count > 0 ? has == columns_.count : has >= needed && !(columns_.open && has > needed + 1)) return;
+  const bool csv = options_.format == DataFormat::csv, two = has_source(report_.sides);
   std::string wanted = columns_.count > 0 ? std::to_string(columns_.count) : fmt::format("at least {}", needed);
   if (options_.columns.texts.empty() && !options_.header && options_.format != DataFormat::conll)
-    wanted += two ? fmt::format(": source, {}, target", csv ? "comma" : "tab") : ": a text";
+    wanted += report_.sides == Sides::answers ? fmt::format(": label, {}, text", csv ? "comma" : "tab")
+              : two                           ? fmt::format(": source, {}, target", csv ? "comma" : "tab")
+                                              : ": a text";
   std::string fix = "look at that line, or set data.columns to those that are there";
   if (has > columns_.count && options_.columns.texts.empty() && !options_.header)
-    fix = two ? "name two of them by data.columns = [1, 2]" : "name one of them by data.columns = [1]";
+    fix = report_.sides == Sides::answers ? "name texts, then the label, by data.columns = [2, 1]"
+          : two                           ? "name two of them by data.columns = [1, 2]"
+                                          : "name one of them by data.columns = [1]";
   if (has == 1 && csv && row_[0].find_first_of(";\t") != std::string_view::npos)
     fix = "fields of csv are separated by commas; with tabs, set data.format = \"tsv\"";
   else if (has == 1 && two)

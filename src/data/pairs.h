@@ -43,7 +43,7 @@ struct PairPlace {
 };
 
 struct TextPair {
-  std::string_view source, target;  // valid until the next call
+  std::string_view source, target;  // valid until the next call; a source of two texts has a tab between them
   PairPlace place;
   float weight = 1;  // of its loss
 };
@@ -86,6 +86,7 @@ class PairReader {
   Columns columns_;
   Record row_;
   std::string weight_;  // of the pair at hand, as it is written
+  std::string texts_;   // of the pair at hand, where its source is two texts
   PairReport report_;
   ContentHash hash_;
 };

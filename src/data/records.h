@@ -31,7 +31,8 @@ std::unique_ptr<RecordReader> open_records(const std::string& file, const DataSe
 
 /// Which columns of a file are what.
 struct Columns {
-  std::vector<size_t> text;  // source and target, or one text
+  std::vector<size_t> text;  // source and target, or one text; a text or two, and the answer
+  bool open = false;         // the next column may be the second of two texts
   int weight = -1;           // -1: none
   size_t count = 0;          // how many a row must have; 0: as many as it takes
   size_t needed() const;     // the least that has all of these

@@ -49,6 +49,7 @@ class SideLines {
 }  // namespace
 
 void Tokenizers::save(const std::string& folder) const {
+  if (labels) labels->save(folder);
   if (joint()) return source->save(folder);
   source->save(folder + "/" + kSource);
   target->save(folder + "/" + kTarget);
@@ -61,7 +62,10 @@ Tokenizers Tokenizers::load(const std::string& folder) {
   if (std::filesystem::is_directory(folder + "/" + kSource))
     return {read(folder + "/" + kSource), read(folder + "/" + kTarget)};
   const auto one = read(folder);
-  return {one, one};
+  Tokenizers both{one, one};
+  if (std::filesystem::exists(folder + "/" + text::Labels::kFile))
+    both.labels = std::make_shared<const text::Labels>(text::Labels::load(folder));
+  return both;
 }
 
 Encoders Tokenizers::encoders(Sides sides) const {
@@ -71,7 +75,7 @@ Encoders Tokenizers::encoders(Sides sides) const {
   const auto words = [](std::shared_ptr<const text::Tokenizer> t) {
     return [t](std::string_view line) { return text::words_of_pieces(*t, line); };
   };
-  return {sides == Sides::two ? encode(source) : Encode(), encode(target), words(source), words(target)};
+  return {has_source(sides) ? encode(source) : Encode(), encode(target), words(source), words(target)};
 }
 
 void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, Corpus& corpus) {
@@ -93,7 +97,8 @@ CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t) {
   CorpusPlace place;
   place.folder = folder;
   place.vocabulary = std::max(t.source->size(), t.target->size());
-  place.tokenizer = mix(t.source->hash(), t.target->hash());
+  if (t.labels) place.vocabulary = t.labels->size() > 0 ? std::max(place.vocabulary, int64_t{t.labels->size()}) : 0;
+  place.tokenizer = mix(t.source->hash(), t.labels ? t.labels->hash() : t.target->hash());
   if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
   return place;
 }
@@ -119,8 +124,8 @@ Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptio
     if (!t.note.empty()) both.notes.push_back(t.note);
     return std::make_shared<const text::Tokenizer>(std::move(t.tokenizer));
   };
-  if (has == Sides::one) {
-    both.source = both.target = learn({1});
+  if (has != Sides::two) {  // of answers, the texts
+    both.source = both.target = learn({has == Sides::one ? 1 : 0});
   } else if (options.joint) {
     both.source = both.target = learn({0, 1});
   } else {

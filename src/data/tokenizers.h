@@ -7,6 +7,7 @@
 
 #include "data/training_data.h"
 #include "recipe/settings.h"
+#include "text/labels.h"
 #include "text/tokenizer.h"
 
 namespace attune {
@@ -14,6 +15,7 @@ namespace attune {
 struct Tokenizers {
   std::shared_ptr<const text::Tokenizer> source, target;  // the same one when joint
   std::vector<std::string> notes = {};                    // what training them had to say
+  std::shared_ptr<const text::Labels> labels = {};        // of models that give such; then `target` is the source's
 
   bool joint() const { return source == target; }
   void save(const std::string& folder) const;
@@ -22,8 +24,8 @@ struct Tokenizers {
   Encoders encoders(Sides sides = Sides::two) const;
 };
 
-/// Tells a corpus what its pieces fall apart into, where train.piece_dropout asks for that. ErrorKind::recipe where they
-/// never do.
+/// Tells a corpus what its pieces fall apart into, where train.piece_dropout asks for that. ErrorKind::recipe where
+/// they never do.
 void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, Corpus& corpus);
 
 /// Where a run in `folder` keeps training data that is too large for memory.

@@ -18,7 +18,7 @@ std::string made_by(const DataSettings& options, Sides sides, uint64_t seed, uin
   own.ratio = {};
   ContentHash hash;
   hash.add(canonical_text(to_values(own)));
-  hash.add(fmt::format("{} {} {} {:016x}", options.weights.texts.size(), sides == Sides::two,
+  hash.add(fmt::format("{} {} {} {:016x}", options.weights.texts.size(), has_source(sides),
                        options.valid.empty() ? seed + 1 : 0, tokenizer));
   return hash.hex();
 }
@@ -96,6 +96,10 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
   TrainingData data;
   read_train(options, encoders, seed, pool, place, data);
   mix_corpora(options, encoders.sides(), data);
+  for (Corpus* c : {&data.train, &data.valid}) {
+    c->answers = encoders.answers;
+    c->word_begins = encoders.word_begins;
+  }
   if (data.train.window > 0 && data.train.target.tokens() < options.max_length)
     fail(ErrorKind::data,
          "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"

@@ -53,6 +53,13 @@ struct Pass {
   void add_loss(const Var& term) const;
 };
 
+/// How the losses of all that is to be said are summed up.
+struct LossOptions {
+  float smoothing = 0;    // Vaswani et al. 2017, section 5.4
+  float scale = 1;        // one over the target tokens of the whole batch, or over their weights
+  Tensor log_probs = {};  // f32 [m] or missing: receives log p of each target token, where it has one
+};
+
 /// What one attention layer hands to the next of its stack, in mechanisms that have such a stream (Luna).
 struct Carried {
   Var stream;

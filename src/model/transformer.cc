@@ -109,6 +109,12 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
     output_ =
         o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, o.d_model, init) : target_->table;
   }
+  if (!has_decoder && !o.head.kind.empty()) {
+    HeadSetup setup{.d_model = o.d_model, .labels = sizes.target_vocabulary};
+    setup.pool = o.pool;
+    setup.dropout = static_cast<float>(o.dropout);
+    head_ = make_head(o.head, setup, top.at("head"), "model.head");
+  }
   for (const Input* input : {source_.get(), target_.get()})
     if (input) parameters_.mark_words(input->table);
   inits_ = std::move(shared.inits);
@@ -203,14 +209,7 @@ Var Transformer::logits(const Pass& pass, const Var& hidden) const { return line
 Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& options) const {
   Var terms;
   pass.loss_terms = pass.ctx.tape ? &terms : nullptr;
-  const Var encoded = source_ ? encode(pass, examples.source) : Var();
-  OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
-  o.targets = examples.target_out;
-  o.weights = examples.weights;
-  o.smoothing = options.smoothing;
-  o.scale = options.scale;
-  o.log_probs = options.log_probs;
-  const Var loss = output_loss(pass.ctx, o);
+  const Var loss = head_ ? head_->loss(pass, head_input(pass, examples), options) : said_loss(pass, examples, options);
   pass.loss_terms = nullptr;
   if (!terms) return loss;
   // The terms belong to the whole batch: a shard adds the share of them that its tokens are.
@@ -219,6 +218,25 @@ Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& o
     rows = std::accumulate(examples.weights.as<float>(), examples.weights.as<float>() + examples.weights.size(), 0.0);
   const double share = static_cast<double>(options.scale) * rows;
   return add(pass.ctx, loss, scale(pass.ctx, terms, share));
+}
+
+HeadInput Transformer::head_input(Pass& pass, const Examples& examples) const {
+  HeadInput in{encode(pass, examples.source), examples.source.segments, examples.target_in.segments};
+  in.words = examples.words;
+  in.right = examples.target_out;
+  in.weights = examples.weights;
+  return in;
+}
+
+Var Transformer::said_loss(Pass& pass, const Examples& examples, const LossOptions& options) const {
+  const Var encoded = source_ ? encode(pass, examples.source) : Var();
+  OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
+  o.targets = examples.target_out;
+  o.weights = examples.weights;
+  o.smoothing = options.smoothing;
+  o.scale = options.scale;
+  o.log_probs = options.log_probs;
+  return output_loss(pass.ctx, o);
 }
 
 }  // namespace attune

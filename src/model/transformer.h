@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "model/decoder_state.h"
+#include "model/heads/head.h"
 #include "model/layers/feed_forward.h"
 #include "model/layers/multi_head.h"
 #include "model/layers/residual.h"
@@ -33,12 +34,7 @@ struct Examples {
   Tokens target_in;     // begin + tokens
   Tensor target_out;    // tokens + end: what is to be said, [m]
   Tensor weights = {};  // f32 [m] or missing: of the loss of each row
-};
-
-struct LossOptions {
-  float smoothing = 0;    // section 5.4
-  float scale = 1;        // one over the target tokens of the whole batch, or over their weights
-  Tensor log_probs = {};  // f32 [m] or missing: receives log p of each target token
+  RowLinks words = {};  // of answers to words: the source rows of each (model/heads/head.h)
 };
 
 class Transformer {
@@ -91,6 +87,11 @@ class Transformer {
   /// Scores of every word of the target vocabulary, [rows, V].
   Var logits(const Pass& pass, const Var& hidden) const;
 
+  /// What an encoder on its own says about texts; none where there is a decoder.
+  const Head* head() const { return head_.get(); }
+  /// What it reads, and the answers as far as `examples` has them.
+  HeadInput head_input(Pass& pass, const Examples& examples) const;
+
  private:
   /// Section 3.4 and 3.5: embeddings times sqrt(d_model), plus positions.
   struct Input {
@@ -126,6 +127,8 @@ class Transformer {
     Var encoded;
     const Segments* sources;
   };
+  /// The loss of what the decoder is to say.
+  Var said_loss(Pass& pass, const Examples& examples, const LossOptions& options) const;
   static void run(const Pass& pass, const Layer& layer, const Around& around, Flow& flow);
   /// The same, keeping as little as the pass wants.
   static void through(const Pass& pass, const Layer& layer, const Around& around, Flow& flow);
@@ -140,6 +143,7 @@ class Transformer {
   std::vector<Layer> encoder_, decoder_;
   std::unique_ptr<LayerNorm> encoder_norm_, decoder_norm_;  // at the ends of pre-norm stacks
   int output_ = -1;                                         // [V, d_model]
+  std::unique_ptr<Head> head_;
 };
 
 }  // namespace attune

@@ -46,6 +46,13 @@ void check_model(const Recipe& r) {
   demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint || r.tokenizer_of_start,
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
+  const bool answers = r.task == Task::classify || r.task == Task::tag;
+  demand(!answers || m.shape == ModelShape::encoder,
+         "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
+         r.task == Task::tag ? "tagger" : "classifier");
+  demand(answers || m.head.kind.empty(),
+         "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
+         m.head.literal());
   demand(r.task != Task::language || m.shape == ModelShape::decoder,
          "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
 }
@@ -200,7 +207,15 @@ void check_recipe(const Recipe& recipe) {
 Recipe defaults_of(Task task) {
   Recipe r;
   r.task = task;
-  if (task != Task::language) return r;
+  if (task == Task::translate) return r;
+  if (task != Task::language) {
+    r.model.shape = ModelShape::encoder;
+    r.model.head.kind = task == Task::tag ? "tags" : "label";
+    r.data.format = task == Task::tag ? DataFormat::conll : DataFormat::tsv;
+    r.train.label_smoothing = 0;
+    r.train.metric = "accuracy";
+    return r;
+  }
   r.model.shape = ModelShape::decoder;
   r.train.label_smoothing = 0;
   r.train.metric = "perplexity";

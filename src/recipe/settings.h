@@ -76,10 +76,12 @@ struct ModelOptions {
   Choice position{"sinusoidal"}, encoder_position, decoder_position;
   std::vector<Choice> attention{{"softmax"}}, encoder_attention, decoder_attention, cross_attention;
   Tie tie = Tie::all;
+  Choice head, pool{"mean"};
 
   template <class V>
   void fields(V& v) {
-    v("shape", shape, "which halves there are; language: decoder", one_of({"encoder-decoder", "encoder", "decoder"}));
+    v("shape", shape, "which halves there are; language: decoder; classify, tag: encoder",
+      one_of({"encoder-decoder", "encoder", "decoder"}));
     v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
     v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
     v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));
@@ -106,6 +108,8 @@ struct ModelOptions {
     v("decoder_attention", decoder_attention, "the same for the decoder; none: attention");
     v("cross_attention", cross_attention, "the same from decoder to encoder; none: softmax");
     v("tie", tie, "which embeddings are one matrix", one_of({"all", "output", "none"}));
+    v("head", head, "classify, tag: what is said about a text; a name or { kind = ..., options }");
+    v("pool", pool, "classify: how a text becomes a vector; a name or { kind = ..., options }");
   }
 };
 

@@ -27,7 +27,17 @@ Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, i
   s.source = s.target_in = s.target_out = ids;
   std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
   if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
+  if (model.head()) {  // one that is long, and many short ones: a word between two marks
+    constexpr int32_t kShortest = 3;
+    lengths.assign(1, static_cast<int32_t>(longest));
+    for (int64_t left = rows - longest; left > 0; left -= kShortest)
+      lengths.push_back(static_cast<int32_t>(std::min<int64_t>(left, kShortest)));
+  }
   s.source_segments = s.target_segments = Segments::of_lengths(lengths);
+  if (model.head()) {
+    s.target_segments = model.head()->most_answers(s.source_segments);
+    s.target_in = s.target_out = std::span(ids).first(static_cast<size_t>(s.target_segments.rows()));
+  }
   std::vector<int32_t> streams(w.memory->in_use() ? lengths.size() : 0);
   std::iota(streams.begin(), streams.end(), 0);
   s.streams = streams;

@@ -15,7 +15,8 @@ Examples examples_of(const Shard& shard) {
   return {{tensor(shard.source), &shard.source_segments, shard.source_first_row},
           {tensor(shard.target_in), &shard.target_segments, shard.target_first_row, shard.streams},
           tensor(shard.target_out),
-          shard.weights.empty() ? Tensor() : Tensor(shard.weights.data(), Shape{std::ssize(shard.weights)})};
+          shard.weights.empty() ? Tensor() : Tensor(shard.weights.data(), Shape{std::ssize(shard.weights)}),
+          {shard.link_start, shard.links}};
 }
 
 ShardLoss run_shard(Worker& w, const Transformer& model, const Shard& shard, Gradients* gradients,

@@ -33,7 +33,7 @@ void check_one_each(const char* head, const HeadInput& in) {
 }
 
 OutputLoss output_loss_of(const Pass& pass, const Linear& output, const Var& x, const HeadInput& in,
-                          const HeadLoss& options) {
+                          const LossOptions& options) {
   OutputLoss o{x, pass[output.weight], pass[output.bias]};
   o.targets = in.right;
   o.weights = in.weights;
@@ -55,9 +55,13 @@ Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
   return dropped(pass, (*pooling)(pass, in.rows, *in.texts), rate, site);
 }
 
+Segments Head::most_answers(const Segments& texts) const {
+  return Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(texts.count()), 1));
+}
+
 // --- a label ---------------------------------------------------------------------------------------------------------
 
-Var LabelHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+Var LabelHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   check_one_each("label", in);
   return output_loss(pass.ctx, output_loss_of(pass, pooled_.output, pooled_.vectors(pass, in), in, options));
 }
@@ -69,7 +73,7 @@ std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores) const
 
 // --- a set of labels -------------------------------------------------------------------------------------------------
 
-Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   SetLoss l{scores(pass, in)};
   l.targets = in.right;
   l.segments = in.answers;
@@ -87,7 +91,7 @@ std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores) cons
 
 // --- a number --------------------------------------------------------------------------------------------------------
 
-Var NumberHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+Var NumberHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   check_one_each("number", in);
   NumberLoss l{scores(pass, in)};
   l.targets = Tensor(reinterpret_cast<const float*>(in.right.as<int32_t>()), in.right.shape);
@@ -125,7 +129,7 @@ Var TagsHead::words(const Pass& pass, const HeadInput& in) const {
   return dropped(pass, gather_rows(pass.ctx, in.rows, ids), rate_, site_);
 }
 
-Var TagsHead::loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const {
+Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   if (moves_ < 0) return output_loss(pass.ctx, output_loss_of(pass, output_, words(pass, in), in, options));
   ChainLoss l{scores(pass, in), pass[moves_]};
   l.targets = in.right;

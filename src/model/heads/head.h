@@ -26,12 +26,6 @@ struct HeadInput {
   Tensor weights = {};                // f32 [answers] or missing: what the loss of each is multiplied by
 };
 
-/// How losses are summed up.
-struct HeadLoss {
-  float smoothing = 0, scale = 1;
-  Tensor log_probs = {};  // f32 [answers] or missing: receives log p of each answer, by heads that have one
-};
-
 /// Where a head stands: how wide rows are, how texts become vectors, how many labels there are.
 struct HeadSetup {
   int64_t d_model = 0, labels = 0;
@@ -45,7 +39,9 @@ class Head {
   /// A row for each text, or for each word: scores of the labels, or the number itself.
   virtual Var scores(const Pass& pass, const HeadInput& in) const = 0;
   /// scale times the sum of what all answers cost, [1].
-  virtual Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const = 0;
+  virtual Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const = 0;
+  /// As many answers as such texts may have, for the planning of memory.
+  virtual Segments most_answers(const Segments& texts) const;
   /// What the scores of one text mean: the answers, as `right` would have them.
   virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const = 0;
 };

@@ -22,7 +22,7 @@ class LabelsHead : public Head {
   LabelsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
       : threshold_(o.threshold), pooled_(setup, setup.labels, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
-  Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const override;
+  Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
 
  private:

@@ -23,7 +23,8 @@ class TagsHead : public Head {
   };
   TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b);
   Var scores(const Pass& pass, const HeadInput& in) const override { return output_(pass, words(pass, in)); }
-  Var loss(const Pass& pass, const HeadInput& in, const HeadLoss& options) const override;
+  Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
+  Segments most_answers(const Segments& texts) const override { return texts; }
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
 
  private:

@@ -54,7 +54,7 @@ struct Trial {
       return f(pass, input(v[0]));
     };
   }
-  CheckedOp loss(const HeadLoss& options = {.scale = 0.5f}) const {
+  CheckedOp loss(const LossOptions& options = {.scale = 0.5f}) const {
     return op([this, options](const Pass& p, const HeadInput& in) { return head->loss(p, in, options); });
   }
   std::vector<double> scores() const {

@@ -1,0 +1,63 @@
+#include "api/answerer.h"
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "train/evaluator.h"
+
+namespace attune {
+
+Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+  check(tokenizers.labels != nullptr, "answers", "the tokenizer has no labels");
+  return Answers(recipe.model.head.kind, tokenizers.labels);
+}
+
+Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+  const Sides sides = sides_of(recipe.task);
+  if (sides != Sides::answers) return tokenizers.encoders(sides);
+  return answer_encoders(tokenizers.source, answers_of(recipe, tokenizers), recipe.task == Task::tag);
+}
+
+Tokenizers learn_tokenizers(const Recipe& recipe) {
+  const Sides sides = sides_of(recipe.task);
+  Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides);
+  if (sides == Sides::answers)
+    t.labels = std::make_shared<const text::Labels>(learn_labels(recipe.data, recipe.model.head.kind));
+  return t;
+}
+
+Answerer::Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
+    : model_(model), options_(recipe.train), pool_(pool), answers_(answers_of(recipe, tokenizers)) {
+  for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
+}
+
+std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
+  const FlushDenormals flushed;
+  std::vector<Answered> all(static_cast<size_t>(corpus.size()));
+  Batches batches(corpus, in_order(options_, corpus));
+  Batch batch;
+  std::vector<Shard> shards;
+  do {
+    batches.next(batch);
+    cut(batch, options_.shards * options_.slices, shards);
+    parallel_for(&pool_, std::ssize(shards), [&](int64_t i, int worker) {
+      Worker& w = *workers_[static_cast<size_t>(worker)];
+      const Shard& shard = shards[static_cast<size_t>(i)];
+      w.arena.begin_step();
+      Pass pass{w.ctx, model_.parameters()};
+      const HeadInput in = model_.head_input(pass, examples_of(shard));
+      const Var scores = model_.head()->scores(pass, in);
+      const bool by_words = scores.rows() != in.texts->count() || corpus.word_begins;
+      for (int64_t s = 0; s < in.texts->count(); ++s) {
+        const Tensor own = by_words ? scores.value().row_range(in.answers->begin(s), in.answers->length(s))
+                                    : scores.value().row_range(s, 1);
+        Answered& to = all[static_cast<size_t>(batch.examples[static_cast<size_t>(shard.first_sentence + s)])];
+        to.answers = model_.head()->answers(pass, own);
+        for (int64_t r = 0; r < own.rows(); ++r)
+          to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
+      }
+    });
+  } while (batch.next.epoch == 0);
+  return all;
+}
+
+}  // namespace attune

@@ -1,0 +1,43 @@
+// Asks a model that says something about texts: the answers to all texts of a corpus, for validation and tests, and to
+// lines that users have.
+#pragma once
+#include <string>
+#include <vector>
+
+#include "api/model_files.h"
+#include "data/answers.h"
+#include "train/shard_pass.h"
+
+namespace attune {
+
+/// What a model says about one text.
+struct Answered {
+  std::vector<int32_t> answers;
+  std::vector<float> scores;  // a row for each answer, or one: of all labels, or the number
+};
+
+class Answerer {
+ public:
+  /// All outlive it.
+  Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool);
+
+  /// In the order of the corpus; what it has for answers is not looked at, but for how many there are of words. The
+  /// bits do not depend on the threads, nor on what else is in the corpus.
+  std::vector<Answered> operator()(const Corpus& corpus);
+  const Answers& answers() const { return answers_; }
+
+ private:
+  const Transformer& model_;
+  const TrainOptions& options_;
+  ThreadPool& pool_;
+  Answers answers_;
+  std::vector<std::unique_ptr<Worker>> workers_;
+};
+
+/// How texts and answers of a recipe's task become ids, and back.
+Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers);
+Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers);
+/// Learns the vocabulary, and the labels where there are such, from the training data.
+Tokenizers learn_tokenizers(const Recipe& recipe);
+
+}  // namespace attune

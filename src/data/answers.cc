@@ -1,0 +1,139 @@
+#include "data/answers.h"
+
+#include <algorithm>
+#include <bit>
+#include <charconv>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "text/piece_words.h"
+
+namespace attune {
+
+namespace {
+
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  for (size_t i = 0; i < line.size();) {
+    while (i < line.size() && space(line[i])) ++i;
+    const size_t from = i;
+    while (i < line.size() && !space(line[i])) ++i;
+    if (i > from) words.push_back(line.substr(from, i - from));
+  }
+  return words;
+}
+
+bool read_number(std::string_view text, float& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(out);
+}
+
+}  // namespace
+
+std::vector<std::string> Answers::names(const std::string& head, std::string_view text) {
+  if (head == "label") return {std::string(trim(text))};
+  std::vector<std::string> all;
+  for (const std::string_view word : words_of(text)) all.emplace_back(word);
+  return all;
+}
+
+std::vector<int32_t> Answers::read(std::string_view text) const {
+  if (head_ == "number") {
+    float x = 0;
+    if (!read_number(trim(text), x)) return {};
+    return {std::bit_cast<int32_t>(x + 0.0f)};
+  }
+  std::vector<int32_t> ids;
+  for (const std::string& name : names(head_, text)) ids.push_back(labels_->number(name));
+  return ids;
+}
+
+std::string Answers::write(std::span<const int32_t> answers) const {
+  std::vector<std::string> parts;
+  for (const int32_t a : answers)
+    parts.push_back(head_ == "number" ? fmt::format("{:.9g}", std::bit_cast<float>(a)) : labels_->name(a));
+  return join(parts, " ");
+}
+
+std::string Answers::fault(std::string_view text, std::string_view answer) const {
+  if (head_ == "number" && read(answer).empty())
+    return fmt::format("\"{}\" is not a number\n  fix: write one like 1 or 0.25; for labels, leave model.head out",
+                       trim(answer).substr(0, 40));
+  if (head_ != "tags") return "";
+  const auto words = std::ssize(words_of(text)), labels = std::ssize(words_of(answer));
+  if (words == labels) return "";
+  return fmt::format("{} word{}, {} label{}\n  fix: write one label for each word", words, words == 1 ? "" : "s",
+                     labels, labels == 1 ? "" : "s");
+}
+
+std::vector<bool> word_begins(const text::Tokenizer& tokenizer) {
+  using text::TokenizerKind;
+  std::vector<bool> begins(static_cast<size_t>(tokenizer.size()), false);
+  const text::Vocabulary& v = tokenizer.vocabulary();
+  const bool whole = v.kind() == TokenizerKind::word || v.kind() == TokenizerKind::wordpiece;
+  begins[text::kUnknown] = whole;  // of the others, a part of a word may be unknown
+  for (int32_t id = v.first(); id < v.size(); ++id) {
+    const std::string& piece = v.piece(id);
+    begins[static_cast<size_t>(id)] = whole ? v.kind() == TokenizerKind::word || !piece.starts_with(text::kInside)
+                                            : piece.starts_with(text::kSpacePiece);
+  }
+  return begins;
+}
+
+std::vector<int32_t> encode_words(const text::Tokenizer& tokenizer, const std::vector<bool>& begins,
+                                  std::string_view line) {
+  std::vector<int32_t> all;
+  for (const std::string_view word : words_of(line)) {
+    const auto ids = tokenizer.encode(word);
+    const auto count =
+        std::count_if(ids.begin(), ids.end(), [&](int32_t id) { return begins[static_cast<size_t>(id)]; });
+    if (count == 1 && begins[static_cast<size_t>(ids[0])]) {
+      all.insert(all.end(), ids.begin(), ids.end());
+      continue;
+    }
+    // Nothing that is seen, or something that looks like several words: it is one that is not known.
+    const int32_t space = tokenizer.id(text::kSpacePiece);
+    if (!begins[text::kUnknown]) all.push_back(space);
+    all.push_back(text::kUnknown);
+  }
+  return all;
+}
+
+std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_view line) {
+  const size_t tab = line.find('\t');
+  std::vector<int32_t> ids = tokenizer.encode(line.substr(0, tab));
+  if (tab == std::string_view::npos) return ids;
+  ids.push_back(text::kEnd);
+  const auto second = tokenizer.encode(line.substr(tab + 1));
+  ids.insert(ids.end(), second.begin(), second.end());
+  return ids;
+}
+
+Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers, bool by_words) {
+  Encoders e;
+  e.answers = true;
+  e.target = [answers](std::string_view text) { return answers.read(text); };
+  e.fault = [answers](std::string_view text, std::string_view answer) { return answers.fault(text, answer); };
+  if (!by_words) {
+    e.source = [tokenizer](std::string_view text) { return encode_texts(*tokenizer, text); };
+    return e;
+  }
+  e.word_begins = std::make_shared<const std::vector<bool>>(word_begins(*tokenizer));
+  e.source = [tokenizer, begins = e.word_begins](std::string_view text) {
+    return encode_words(*tokenizer, *begins, text);
+  };
+  return e;
+}
+
+text::Labels learn_labels(const DataSettings& data, const std::string& head) {
+  std::map<std::string, int64_t> counts;
+  PairReader reader(data.train, data, "data.train", Sides::answers);
+  for (TextPair pair; reader.next(pair);)
+    for (std::string& name : Answers::names(head, pair.target)) ++counts[std::move(name)];
+  return text::Labels::of_counts(counts);
+}
+
+}  // namespace attune

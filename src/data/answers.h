@@ -1,0 +1,53 @@
+// Answers to texts: labels, sets of labels, numbers, a label for each word. In a corpus they are rows of i32, as the
+// words of a translation are (model/heads/head.h says what they mean); here they are read and written.
+#pragma once
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "data/corpus.h"
+#include "text/labels.h"
+#include "text/tokenizer.h"
+
+namespace attune {
+
+class Answers {
+ public:
+  /// `head` as the recipe has it: label, labels, number, tags. Numbers need no labels.
+  Answers(std::string head, std::shared_ptr<const text::Labels> labels)
+      : head_(std::move(head)), labels_(std::move(labels)) {}
+
+  /// The labels that a text names, one by one, in order.
+  static std::vector<std::string> names(const std::string& head, std::string_view text);
+  /// What is not known is Labels::kUnseen; a text that is no number is nothing at all.
+  std::vector<int32_t> read(std::string_view text) const;
+  std::string write(std::span<const int32_t> answers) const;
+  /// What is wrong with a pair of text and answer, "" if nothing.
+  std::string fault(std::string_view text, std::string_view answer) const;
+
+  const text::Labels& labels() const { return *labels_; }
+  /// How many numbers a head gives: one for each label, or one.
+  int64_t width() const { return head_ == "number" ? 1 : labels_->size(); }
+
+ private:
+  std::string head_;
+  std::shared_ptr<const text::Labels> labels_;
+};
+
+/// For each id of a vocabulary: whether it begins a word. Words that are encoded one by one (encode_words) have one
+/// such piece each.
+std::vector<bool> word_begins(const text::Tokenizer& tokenizer);
+std::vector<int32_t> encode_words(const text::Tokenizer& tokenizer, const std::vector<bool>& begins,
+                                  std::string_view line);
+/// One text, or two with a tab between them, which becomes the end mark.
+std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_view line);
+
+/// Texts and answers to ids, for reading a corpus.
+Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers, bool by_words);
+
+/// The labels of all training data, counted.
+text::Labels learn_labels(const DataSettings& data, const std::string& head);
+
+}  // namespace attune
