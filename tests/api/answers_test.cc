@@ -74,6 +74,7 @@ TEST(Answers, LabelsAreLearned) {
 }
 
 TEST(Answers, TagsAreLearned) {
+  const Sets kTags{"data.columns=[1,2]", "model.encoder_position=rope", "train.stop=250u"};
   // The label of a letter depends on the one before it.
   const AnswerRun run(
       "tag",
@@ -87,10 +88,10 @@ TEST(Answers, TagsAreLearned) {
         return text + "\n";
       },
       "head = { kind = \"tags\", crf = true }");
-  const auto scores = run.test("crf", {"data.columns=[1,2]"});
+  const auto scores = run.test("crf", kTags);
   EXPECT_GE(scores.at("accuracy"), 97);
   EXPECT_GE(scores.at("span-f1"), 95);
-  EXPECT_GE(run.test("plain", {"data.columns=[1,2]", "model.head=tags"}).at("accuracy"), 97);
+  EXPECT_GE(run.test("plain", {kTags[0], kTags[1], kTags[2], "model.head=tags"}).at("accuracy"), 97);
 }
 
 }  // namespace
