@@ -26,7 +26,11 @@ Tokenizers learn_tokenizers(const Recipe& recipe) {
 }
 
 Answerer::Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
-    : model_(model), options_(recipe.train), pool_(pool), answers_(answers_of(recipe, tokenizers)) {
+    : model_(model),
+      options_(recipe.train),
+      pool_(pool),
+      answers_(answers_of(recipe, tokenizers)),
+      moves_(answers_.moves()) {
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
 }
 
@@ -36,6 +40,8 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
   Batches batches(corpus, in_order(options_, corpus));
   Batch batch;
   std::vector<Shard> shards;
+  const int64_t labels = answers_.width();
+  const Tensor moves = moves_.empty() ? Tensor() : Tensor(moves_.data(), Shape{labels + 2, labels});
   do {
     batches.next(batch);
     cut(batch, options_.shards * options_.slices, shards);
@@ -51,7 +57,7 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
         const Tensor own = by_words ? scores.value().row_range(in.answers->begin(s), in.answers->length(s))
                                     : scores.value().row_range(s, 1);
         Answered& to = all[static_cast<size_t>(batch.examples[static_cast<size_t>(shard.first_sentence + s)])];
-        to.answers = model_.head()->answers(pass, own);
+        to.answers = model_.head()->answers(pass, own, moves);
         for (int64_t r = 0; r < own.rows(); ++r)
           to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
       }

@@ -31,6 +31,7 @@ class Answerer {
   const TrainOptions& options_;
   ThreadPool& pool_;
   Answers answers_;
+  std::vector<float> moves_;  // none: all are possible
   std::vector<std::unique_ptr<Worker>> workers_;
 };
 

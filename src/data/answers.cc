@@ -4,6 +4,7 @@
 #include <bit>
 #include <charconv>
 #include <cmath>
+#include <limits>
 #include <map>
 
 #include "base/error.h"
@@ -67,6 +68,32 @@ std::string Answers::fault(std::string_view text, std::string_view answer) const
   if (words == labels) return "";
   return fmt::format("{} word{}, {} label{}\n  fix: write one label for each word", words, words == 1 ? "" : "s",
                      labels, labels == 1 ? "" : "s");
+}
+
+std::vector<float> Answers::moves() const {
+  if (head_ != "tags") return {};
+  const int32_t n = labels_->size();
+  bool ends = false, inside = false;
+  for (int32_t i = 0; i < n; ++i) {
+    const std::string& l = labels_->name(i);
+    inside |= l.starts_with("I-");
+    ends |= l.starts_with("E-") || l.starts_with("S-");
+  }
+  if (!inside) return {};
+  const auto goes_on = [](const std::string& l) { return l.starts_with("I-") || l.starts_with("E-"); };
+  const auto open = [&](const std::string& l) { return l.starts_with("B-") || l.starts_with("I-"); };
+  std::vector<float> all(static_cast<size_t>((n + 2) * n), 0.0f);
+  const float no = -std::numeric_limits<float>::infinity();
+  for (int32_t to = 0; to < n; ++to) {
+    const std::string& next = labels_->name(to);
+    for (int32_t from = 0; from <= n; ++from) {  // n: the begin
+      const std::string before = from < n ? labels_->name(from) : "";
+      const bool same = open(before) && before.substr(1) == next.substr(1);
+      if (goes_on(next) ? !same : ends && open(before)) all[static_cast<size_t>(from * n + to)] = no;
+    }
+    if (ends && open(next)) all[static_cast<size_t>((n + 1) * n + to)] = no;
+  }
+  return all;
 }
 
 std::vector<bool> word_begins(const text::Tokenizer& tokenizer) {

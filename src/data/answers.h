@@ -28,6 +28,9 @@ class Answers {
   std::string fault(std::string_view text, std::string_view answer) const;
 
   const text::Labels& labels() const { return *labels_; }
+  /// Where labels are those of spans (B-PER, I-PER, O; E-PER and S-PER too): which may follow which, as
+  /// kernels/viterbi.h has it, so that every span is well formed. Empty where they are not.
+  std::vector<float> moves() const;
   /// How many numbers a head gives: one for each label, or one.
   int64_t width() const { return head_ == "number" ? 1 : labels_->size(); }
 

@@ -66,7 +66,7 @@ Var LabelHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& op
   return output_loss(pass.ctx, output_loss_of(pass, pooled_.output, pooled_.vectors(pass, in), in, options));
 }
 
-std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores) const {
+std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
   const auto* row = scores.as<float>();
   return {static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row)};
 }
@@ -81,7 +81,7 @@ Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& o
   return set_loss(pass.ctx, l);
 }
 
-std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores) const {
+std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
   std::vector<int32_t> all;
   const double least = std::log(threshold_) - std::log1p(-threshold_);
   for (int64_t i = 0; i < scores.cols(); ++i)
@@ -100,7 +100,7 @@ Var NumberHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& o
   return number_loss(pass.ctx, l);
 }
 
-std::vector<int32_t> NumberHead::answers(const Pass&, const Tensor& scores) const {
+std::vector<int32_t> NumberHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
   return {std::bit_cast<int32_t>(*scores.as<float>())};
 }
 
@@ -139,8 +139,16 @@ Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& opt
   return chain_loss(pass.ctx, l);
 }
 
-std::vector<int32_t> TagsHead::answers(const Pass& pass, const Tensor& scores) const {
-  if (moves_ >= 0) return best_labels(scores, pass[moves_].value());
+std::vector<int32_t> TagsHead::answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const {
+  if (moves_ >= 0 && moves) {
+    const Tensor& learned = pass[moves_].value();
+    std::vector<float> both(static_cast<size_t>(moves.size()));
+    for (int64_t i = 0; i < moves.rows(); ++i)
+      for (int64_t j = 0; j < moves.cols(); ++j)
+        both[static_cast<size_t>(i * moves.cols() + j)] = learned.row<float>(i)[j] + moves.row<float>(i)[j];
+    return best_labels(scores, Tensor(both.data(), moves.shape));
+  }
+  if (moves_ >= 0 || moves) return best_labels(scores, moves ? moves : pass[moves_].value());
   std::vector<int32_t> all;
   for (int64_t i = 0; i < scores.rows(); ++i) {
     const auto* row = scores.row<float>(i);

@@ -42,8 +42,9 @@ class Head {
   virtual Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const = 0;
   /// As many answers as such texts may have, for the planning of memory.
   virtual Segments most_answers(const Segments& texts) const;
-  /// What the scores of one text mean: the answers, as `right` would have them.
-  virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const = 0;
+  /// What the scores of one text mean: the answers, as `right` would have them. `moves`, where answers follow each
+  /// other, are added to those that were learned (kernels/viterbi.h): what is impossible is -inf there.
+  virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves = {}) const = 0;
 };
 
 struct HeadKind {

@@ -19,7 +19,7 @@ class NumberHead : public Head {
   NumberHead(const Options&, const HeadSetup& setup, const Blueprint& b) : pooled_(setup, 1, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
-  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
+  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
 
  private:
   Pooled pooled_;

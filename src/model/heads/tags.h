@@ -25,7 +25,7 @@ class TagsHead : public Head {
   Var scores(const Pass& pass, const HeadInput& in) const override { return output_(pass, words(pass, in)); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   Segments most_answers(const Segments& texts) const override { return texts; }
-  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores) const override;
+  std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
 
  private:
   /// The row of each word, [answers, d_model].

@@ -1,0 +1,46 @@
+// What a trained model says about whole texts: a label, several labels, or a number.
+//
+//   attune::Classifier c("model-dir");
+//   std::cout << c.classify("What a wonderful film!").label << "\n";
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace attune {
+
+struct ClassifyOptions {
+  int64_t batch_tokens = 4096;  // tokens read at the same time: more is faster and takes memory
+};
+
+struct Classification {
+  std::string label;           // several: with spaces between them; of a model that gives numbers: the number
+  double score = 0;            // the probability of the label; the number itself
+  std::vector<double> scores;  // the probability of each label, in the order of labels()
+  bool cropped = false;        // the text was longer than the model can read: its end was left out
+};
+
+/// Never changes once made; safe to share between threads.
+class Classifier {
+ public:
+  /// Reads a model folder. `threads` 0: one per core.
+  explicit Classifier(const std::string& model, int threads = 0);
+  Classifier(Classifier&&) noexcept;
+  Classifier& operator=(Classifier&&) noexcept;
+  ~Classifier();
+
+  /// In order; what is said of a text does not depend on the others or the threads. Any bytes will do. A pair of texts
+  /// is one line with a tab.
+  std::vector<Classification> classify(const std::vector<std::string>& lines,
+                                       const ClassifyOptions& options = {}) const;
+  Classification classify(const std::string& line, const ClassifyOptions& options = {}) const;
+  /// All that it can say; none of a model that gives numbers.
+  const std::vector<std::string>& labels() const;
+
+ private:
+  struct Body;
+  std::unique_ptr<Body> body_;
+};
+
+}  // namespace attune
