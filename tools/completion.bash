@@ -39,7 +39,7 @@ _attune() {
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;
     " tokenizer "*) words="--ids $common" ;;
-    " metric") words="bleu exact aer chrf chrf++ ter rouge wer cer accuracy f1 span-f1 $common" ;;
+    " metric") words="bleu exact aer chrf chrf++ ter rouge wer cer accuracy f1 span-f1 set-f1 pearson mse $common" ;;
     " metric bleu"*) words="--tokenize --smooth --smooth-value --lowercase --effective-order $metric $common" ;;
     " metric chrf"*) words="--char-order --word-order --beta --lowercase --whitespace --eps-smoothing $metric $common" ;;
     " metric ter"*) words="--case-sensitive --normalized --no-punct --asian-support $metric $common" ;;

@@ -15,12 +15,10 @@ bool has_spans(const std::vector<std::string>& labels) {
 }
 
 std::vector<std::string> usual_metrics(const Recipe& recipe, const std::vector<std::string>& targets) {
-  const std::string& head = recipe.model.head.kind;
-  if (head == "label") return {"accuracy", "f1"};
-  if (head == "tags")
-    return has_spans(targets) ? std::vector<std::string>{"accuracy", "span-f1"} : std::vector<std::string>{"accuracy"};
-  if (head.empty()) return {"bleu", "exact"};
-  return {"exact"};
+  if (!gives_answers(recipe.task)) return {"bleu", "exact"};
+  std::vector<std::string> names = metrics_of_head(recipe.model.head.kind);
+  if (names.back() == "span-f1" && !has_spans(targets)) names.pop_back();
+  return names;
 }
 
 /// What of the settings a metric can be told.

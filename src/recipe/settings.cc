@@ -46,7 +46,7 @@ void check_model(const Recipe& r) {
   demand(m.tie != Tie::all || !encoder || !decoder || r.tokenizer.joint || r.tokenizer_of_start,
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
-  const bool answers = r.task == Task::classify || r.task == Task::tag;
+  const bool answers = gives_answers(r.task);
   demand(!answers || m.shape == ModelShape::encoder,
          "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
          r.task == Task::tag ? "tagger" : "classifier");
@@ -65,6 +65,16 @@ void check_language(const Recipe& r) {
          "train.metric = \"{}\" compares texts, and a language model has loss and perplexity\n"
          "  fix: set train.metric = \"perplexity\"",
          r.train.metric);
+}
+
+void check_answers(const Recipe& r) {
+  if (!gives_answers(r.task)) return;
+  std::vector<std::string> metrics = metrics_of_head(r.model.head.kind);
+  metrics.insert(metrics.end(), {"loss", "perplexity"});
+  demand(std::count(metrics.begin(), metrics.end(), r.train.metric) > 0,
+         "train.metric = \"{}\" does not judge what model.head = {} says\n  fix: set it to one of {}", r.train.metric,
+         r.model.head.literal(), join(metrics, ", "));
+  demand(!r.data.stream, "data.stream = true: texts that are answered to are lines\n  fix: leave data.stream out");
 }
 
 void check_columns(const DataSettings& d) {
@@ -197,11 +207,19 @@ void check_recipe(const Recipe& recipe) {
     check_data(recipe);
     check_model(recipe);
     check_language(recipe);
+    check_answers(recipe);
     check_tokenizer(recipe.tokenizer);
     check_train(recipe.train);
     check_guide(recipe);
     check_piece_dropout(recipe);
   });
+}
+
+std::vector<std::string> metrics_of_head(const std::string& head) {
+  if (head == "labels") return {"set-f1"};
+  if (head == "number") return {"pearson", "mse"};
+  if (head == "tags") return {"accuracy", "span-f1"};
+  return {"accuracy", "f1"};
 }
 
 Recipe defaults_of(Task task) {
@@ -246,7 +264,12 @@ Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, 
 
 Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
   const Recipe first = set_on({}, toml, place, sets);  // to know the task
-  return set_on(defaults_of(first.task), toml, place, sets);
+  Recipe defaults = defaults_of(first.task);
+  if (gives_answers(first.task) && !first.model.head.kind.empty()) {
+    defaults.model.head = first.model.head;
+    defaults.train.metric = metrics_of_head(first.model.head.kind)[0];
+  }
+  return set_on(std::move(defaults), toml, place, sets);
 }
 
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {

@@ -13,6 +13,8 @@
 namespace attune {
 
 enum class Task { translate, language, classify, tag };
+/// Whether a task says something about texts; the others write texts.
+constexpr bool gives_answers(Task task) { return task == Task::classify || task == Task::tag; }
 enum class DataFormat { lines, tsv, csv, conll };
 enum class Overlong { error, skip, crop };
 enum class ModelShape { encoder_decoder, encoder, decoder };
@@ -216,7 +218,8 @@ struct TrainOptions {
       from_below(0, 1));
     v("validate", validate, "how often to validate");
     v("metric", metric, "what \"best\" means; language: perplexity",
-      one_of({"bleu", "exact", "chrf", "chrf++", "ter", "rouge", "wer", "cer", "loss", "perplexity", "accuracy"}));
+      one_of({"bleu", "exact", "chrf", "chrf++", "ter", "rouge", "wer", "cer", "loss", "perplexity", "accuracy", "f1",
+              "span-f1", "set-f1", "pearson", "mse"}));
     v("keep", keep, "checkpoints that stay", between(1, 1e6));
     v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
     v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));
@@ -255,6 +258,8 @@ struct Recipe {
 
 /// What a recipe of the task says where it says nothing: the defaults above, but for those that name the task.
 Recipe defaults_of(Task task);
+/// What answers of a head are judged by, the usual one first.
+std::vector<std::string> metrics_of_head(const std::string& head);
 /// A recipe from its text, with `--set` values on top; not checked as a whole. `place` is what messages call it.
 Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets = {});
 /// Throws ErrorKind::recipe, with its place before it, when settings that are right by themselves do not go together.

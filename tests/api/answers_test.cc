@@ -97,6 +97,73 @@ TEST(Answers, TagsAreLearned) {
   EXPECT_GE(run.test("plain", {kTags[0], kTags[1], kTags[2], "model.head=tags"}).at("accuracy"), 97);
 }
 
+TEST(Answers, SetsAndNumbersAreLearned) {
+  const AnswerRun sets(
+      "classify",
+      [](const std::string& letters) {
+        std::string labels;
+        for (const char c : {'a', 'b', 'c'})
+          if (letters.find(c) != letters.npos) labels += std::string(labels.empty() ? "" : " ") + "has_" + c;
+        return (labels.empty() ? "none" : labels) + "\t" + letters + "\n";
+      },
+      "head = \"labels\"");
+  EXPECT_GE(sets.test("m").at("set-f1"), 95);
+  const AnswerRun numbers(
+      "classify",
+      [](const std::string& letters) {
+        return fmt::format("{:.1f}\t{}\n",
+                           0.5 * static_cast<double>(std::count(letters.begin(), letters.end(), 'a')) - 1, letters);
+      },
+      "head = \"number\"");
+  const auto scores = numbers.test("m", {"train.stop=300u"});
+  EXPECT_GE(scores.at("pearson"), 90);
+  EXPECT_LE(scores.at("mse"), 0.05);
+  const Classifier c(numbers.folder / "m", 1);
+  EXPECT_TRUE(c.labels().empty());
+  EXPECT_EQ(std::stod(c.classify("a a b").label), static_cast<double>(static_cast<float>(c.classify("a a b").score)));
+}
+
+TEST(Answers, BadAnswersAreNamed) {
+  const auto error = [](const std::string& task, const std::string& data, const std::string& more = "") {
+    const AnswerRun run(
+        task, [&](const std::string&) { return data; }, more);
+    return error_of([&] { Trainer({.recipe = run.folder / "recipe.toml", .out = run.folder / "m"}).run(); },
+                    ErrorKind::data);
+  };
+  EXPECT_NE(error("classify", "one\ttext\n", "head = \"number\"").find("train.txt:1: \"one\" is not a number\n  fix: "),
+            std::string::npos);
+  EXPECT_NE(error("classify", "only a text\n").find("train.txt:1: 1 column, wanted at least 2: label, tab, text"),
+            std::string::npos);
+  const AnswerRun lines("tag", [](const std::string& l) { return l + "\tX\n"; });
+  const std::string e = error_of(
+      [&] {
+        Trainer({.recipe = lines.folder / "recipe.toml",
+                 .out = lines.folder / "m",
+                 .sets = {"data.format=tsv", "data.columns=[1,2]"}})
+            .run();
+      },
+      ErrorKind::data);
+  EXPECT_NE(e.find(" words, 1 label\n  fix: write one label for each word"), std::string::npos) << e;
+}
+
+/// The same bits whatever the threads and the stops.
+TEST(Answers, SameBits) {
+  const AnswerRun run("classify", first_label, "pool = \"attention\"");
+  const auto train = [&](const std::string& out, int threads, int64_t stop) {
+    Trainer t({.recipe = run.folder / "recipe.toml", .out = run.folder / out, .threads = threads});
+    TrainingEvents events;
+    events.on_update = [&](const TrainingStatus& s) {
+      if (s.update == stop) t.stop();
+    };
+    t.run(events);
+  };
+  train("whole", 1, 0);
+  train("parts", 3, 17);
+  train("parts", 2, 71);
+  train("parts", 2, 0);
+  EXPECT_TRUE(slurp(run.folder / "whole/model.safetensors") == slurp(run.folder / "parts/model.safetensors"));
+}
+
 std::vector<std::string> column(const std::string& file, size_t which) {
   std::vector<std::string> all;
   for (const std::string& line : split(slurp(file), '\n')) {
