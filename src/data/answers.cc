@@ -157,6 +157,7 @@ Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const
 
 text::Labels learn_labels(const DataSettings& data, const std::string& head) {
   std::map<std::string, int64_t> counts;
+  if (head == "number") return text::Labels({});
   PairReader reader(data.train, data, "data.train", Sides::answers);
   for (TextPair pair; reader.next(pair);)
     for (std::string& name : Answers::names(head, pair.target)) ++counts[std::move(name)];

@@ -50,7 +50,7 @@ std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_
 /// Texts and answers to ids, for reading a corpus.
 Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers, bool by_words);
 
-/// The labels of all training data, counted.
+/// The labels of all training data, counted; of numbers none.
 text::Labels learn_labels(const DataSettings& data, const std::string& head);
 
 }  // namespace attune

@@ -262,14 +262,23 @@ Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, 
 
 }  // namespace
 
+namespace {
+
+/// By the task, and by what it is to say.
+Recipe defaults_for(const Recipe& r) {
+  Recipe defaults = defaults_of(r.task);
+  if (gives_answers(r.task) && !r.model.head.kind.empty()) {
+    defaults.model.head.kind = r.model.head.kind;
+    defaults.train.metric = metrics_of_head(r.model.head.kind)[0];
+  }
+  return defaults;
+}
+
+}  // namespace
+
 Recipe read_recipe(const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
   const Recipe first = set_on({}, toml, place, sets);  // to know the task
-  Recipe defaults = defaults_of(first.task);
-  if (gives_answers(first.task) && !first.model.head.kind.empty()) {
-    defaults.model.head = first.model.head;
-    defaults.train.metric = metrics_of_head(first.model.head.kind)[0];
-  }
-  return set_on(std::move(defaults), toml, place, sets);
+  return set_on(defaults_for(first), toml, place, sets);
 }
 
 Recipe load_recipe(const std::string& path, const std::vector<std::string>& sets) {
@@ -300,7 +309,7 @@ void make_absolute(Recipe& recipe, const std::filesystem::path& folder) {
 Recipe load_recipe_for_run(const std::string& path, const std::vector<std::string>& sets) {
   const std::string text = read_recipe_text(path);
   const Recipe whole = read_recipe(text, path, sets);
-  Recipe recipe = set_on(defaults_of(whole.task), text, path, {});
+  Recipe recipe = set_on(defaults_for(whole), text, path, {});
   make_absolute(recipe, std::filesystem::path(path).parent_path());
   const Fields fields = fields_of(recipe);
   apply_all(sets, fields, recipe.places);

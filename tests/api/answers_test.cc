@@ -120,14 +120,14 @@ TEST(Answers, SetsAndNumbersAreLearned) {
   EXPECT_LE(scores.at("mse"), 0.05);
   const Classifier c(numbers.folder / "m", 1);
   EXPECT_TRUE(c.labels().empty());
-  EXPECT_EQ(std::stod(c.classify("a a b").label), static_cast<double>(static_cast<float>(c.classify("a a b").score)));
+  EXPECT_EQ(std::stof(c.classify("a a b").label), static_cast<float>(c.classify("a a b").score));
 }
 
 TEST(Answers, BadAnswersAreNamed) {
   const auto error = [](const std::string& task, const std::string& data, const std::string& more = "") {
     const AnswerRun run(
         task, [&](const std::string&) { return data; }, more);
-    return error_of([&] { Trainer({.recipe = run.folder / "recipe.toml", .out = run.folder / "m"}).run(); },
+    return error_of([&] { Trainer({.recipe = run.folder / "recipe.toml", .out = run.folder / "m", .sets = {}}).run(); },
                     ErrorKind::data);
   };
   EXPECT_NE(error("classify", "one\ttext\n", "head = \"number\"").find("train.txt:1: \"one\" is not a number\n  fix: "),
@@ -150,7 +150,7 @@ TEST(Answers, BadAnswersAreNamed) {
 TEST(Answers, SameBits) {
   const AnswerRun run("classify", first_label, "pool = \"attention\"");
   const auto train = [&](const std::string& out, int threads, int64_t stop) {
-    Trainer t({.recipe = run.folder / "recipe.toml", .out = run.folder / out, .threads = threads});
+    Trainer t({.recipe = run.folder / "recipe.toml", .out = run.folder / out, .sets = {}, .threads = threads});
     TrainingEvents events;
     events.on_update = [&](const TrainingStatus& s) {
       if (s.update == stop) t.stop();
