@@ -13,7 +13,11 @@ Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
 
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
-  if (sides != Sides::answers) return tokenizers.encoders(sides);
+  if (sides != Sides::answers) {
+    Encoders e = tokenizers.encoders(sides);
+    if (recipe.model.head.kind == "words") e.masked = tokenizers.target->size();
+    return e;
+  }
   return answer_encoders(tokenizers.source, answers_of(recipe, tokenizers), recipe.task == Task::tag);
 }
 

@@ -11,7 +11,8 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
   if (const auto& labels = tokenizers.labels)
     return {tokenizers.source->size(), std::max(1, labels->size()), recipe.data.max_length + 2};
-  return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + 1};
+  const int64_t marks = recipe.model.shape == ModelShape::encoder ? 2 : 1;
+  return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + marks};
 }
 
 bool is_language_model(const std::string& dir) try {

@@ -30,10 +30,11 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   const Recipe recipe = recipe_with_test(model, sets);
   const text::Tokenizer& tokenizer = *opened.tokenizers.target;
   const LoadedCorpus test =
-      read_corpus(recipe.data.test, "data.test", recipe.data, opened.tokenizers.encoders(Sides::one), &pool);
-  if (test.corpus.longest() > opened.model->longest_target())
+      read_corpus(recipe.data.test, "data.test", recipe.data, encoders_of(recipe, opened.tokenizers), &pool);
+  const int64_t longest = opened.model->head() ? opened.model->longest_source() : opened.model->longest_target();
+  if (test.corpus.longest() > longest)
     fail(ErrorKind::recipe, "data.max_length = {} is more than the {} tokens that {} can see\n  fix: lower it",
-         recipe.data.max_length, opened.model->longest_target() - 1, model);
+         recipe.data.max_length, longest - 1, model);
 
   TestReport report;
   report.notes = test.report.sentences(recipe.data.overlong);

@@ -27,7 +27,7 @@ Validator::Validator(const Transformer& model, const TrainingData& data, const T
       recipe_(recipe),
       pool_(pool),
       evaluate_(model, recipe.train, pool) {
-  if (model.head()) answer_.emplace(model, tokenizers, recipe, pool);
+  if (tokenizers.labels) answer_.emplace(model, tokenizers, recipe, pool);
 }
 
 std::vector<std::string> Validator::translations() {
@@ -94,7 +94,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    if (!answer_) v.attention = picture();
+    if (!model_.head()) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "text/vocabulary.h"
 
 namespace attune {
 
@@ -31,8 +32,8 @@ void check_budget(const Corpus& corpus, const BatchOptions& options) {
          "  fix: raise train.batch_tokens, or lower data.max_length",
          options.tokens, corpus.window);
   const CorpusSizes sizes = corpus.sizes();
-  const int64_t longest =
-      std::max(sizes.longest_source + options.end_source + corpus.answers, sizes.longest_target + !corpus.answers);
+  const int64_t longest = std::max(sizes.longest_source + options.end_source + corpus.answers,
+                                   sizes.longest_target + !corpus.answers + (corpus.masked > 0));
   if (corpus.window == 0 && longest > options.tokens)
     fail(ErrorKind::recipe,
          "train.batch_tokens = {} is less than the longest sentence needs: {} tokens with its end mark\n"
@@ -195,6 +196,34 @@ void Batches::add_answers(Batch& b, const Example& example) const {
         b.target_segments.rows(), std::ssize(b.link_start) - 1);
 }
 
+/// Devlin et al. 2019, section 3.1: of the words that are to be guessed, 80 % are missing, 10 % are another word, 10 %
+/// are there. Depends on the epoch and the text's number alone, not on its batch; in order, on the number.
+void Batches::add_masked(Batch& b, std::span<const int32_t> ids, int32_t number) const {
+  const uint64_t epoch = options_.shuffle ? static_cast<uint64_t>(position_.epoch) + 1 : 0;
+  Random random(mix(mix(mix(options_.seed, 0x6d61736b), epoch), static_cast<uint64_t>(number)));
+  const auto sure = static_cast<size_t>(random.below(ids.size()));  // one at least
+  if (b.link_start.empty()) b.link_start.push_back(0);
+  b.source.push_back(options_.begin);
+  int64_t answers = 0;
+  for (size_t i = 0; i < ids.size(); ++i) {
+    b.source.push_back(ids[i]);
+    if (random.uniform() >= options_.mask && i != sure) continue;
+    const double how = random.uniform();
+    if (how < 0.8) b.source.back() = text::kPad;
+    if (how >= 0.9 && corpus_.masked > text::kMarks)
+      b.source.back() =
+          text::kMarks + static_cast<int32_t>(random.below(static_cast<uint64_t>(corpus_.masked - text::kMarks)));
+    b.target_in.push_back(ids[i]);
+    b.target_out.push_back(ids[i]);
+    b.links.push_back(static_cast<int32_t>(i + 1));
+    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+    ++answers;
+  }
+  b.source.push_back(options_.end);
+  add(b.source_segments, std::ssize(ids) + 2);
+  add(b.target_segments, answers);
+}
+
 void Batches::add_examples(Batch& b) {
   const bool two = !corpus_.one_sided(), weighted = corpus_.weighted(), answers = corpus_.answers;
   while (position_.example < corpus_.size()) {
@@ -202,6 +231,14 @@ void Batches::add_examples(Batch& b) {
     Example example = corpus_.example(number, buffer_);
     if (options_.piece_dropout > 0) example = fall_apart(example, number);
     const auto [s, t, weight] = example;
+    if (corpus_.masked) {
+      if (b.source_tokens() + std::ssize(t) + 2 > options_.tokens) break;
+      add_masked(b, t, number);
+      b.examples.push_back(number);
+      if (weighted) b.weights.resize(b.target_out.size(), weight);
+      ++position_.example;
+      continue;
+    }
     const int64_t source = two ? std::ssize(s) + options_.end_source + answers : 0, target = std::ssize(t) + !answers;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
     if (two) {

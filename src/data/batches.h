@@ -28,10 +28,12 @@ struct BatchOptions {
   bool shuffle = true;         // false: in the order of the corpus, for validation
   uint64_t seed = 1;
   double piece_dropout = 0;  // the chance that a piece falls apart, where the corpus knows into what
+  double mask = 0.15;        // the share of words that are missing, where the corpus is masked
 };
 
 struct Batch {
-  std::vector<int32_t> source;                 // tokens + end; where targets are answers, begin + tokens + end
+  std::vector<int32_t> source;                 // tokens + end; where targets are answers or words that are missing,
+                                               // begin + tokens + end
   std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said;
                                                // both the answers, where targets are such
   Segments source_segments, target_segments;   // no source segments where there is no source
@@ -76,6 +78,7 @@ class Batches {
   Example fall_apart(const Example& example, int32_t number);
   void add_links(Batch& batch, int64_t example) const;
   void add_answers(Batch& batch, const Example& example) const;
+  void add_masked(Batch& batch, std::span<const int32_t> ids, int32_t number) const;
   void add_text(Batch& batch, int64_t from, int64_t end);
   const Corpus& corpus_;
   BatchOptions options_;

@@ -207,7 +207,7 @@ CorpusSizes Corpus::sizes() const {
 
 int64_t Corpus::longest() const {
   const CorpusSizes s = sizes();
-  return window > 0 ? window : std::max(s.longest_source + answers, s.longest_target) + 1;
+  return window > 0 ? window : std::max(s.longest_source + answers, s.longest_target + (masked > 0)) + 1;
 }
 
 Example Corpus::example(int64_t i, ExampleBuffer& buffer) const {
@@ -303,6 +303,7 @@ LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::strin
   to.corpus.weights.clear();
   LoadedCorpus out{std::move(to.corpus), reader.report(), reader.content_hash()};
   if (alignment) out.content_hash += "+" + alignment->content_hash();
+  out.corpus.masked = encoders.masked;
   out.corpus.answers = encoders.answers;
   out.corpus.word_begins = encoders.word_begins;
   if (has_texts(options, encoders.sides()))

@@ -77,6 +77,7 @@ struct Corpus {
   CorpusSizes stored_sizes = {};
   bool stored_weights = false;
   PieceHalves source_halves = {}, target_halves = {};  // for Batches whose pieces fall apart
+  int32_t masked = 0;                                  // above 0: targets, of ids below this, are read with gaps
   bool answers = false;                                // targets are answers to the source (data/answers.h) ...
   WordBegins word_begins = {};                         // ... one for each of its words, which begin with these ids
 
@@ -106,6 +107,7 @@ using WordsOf = std::function<std::vector<int>(std::string_view)>;
 struct Encoders {
   Encode source, target;                         // without a source: a corpus of one side
   WordsOf source_words = {}, target_words = {};  // needed where words are aligned
+  int32_t masked = 0;                            // as of a Corpus
   bool answers = false;                          // targets are answers (data/answers.h) ...
   WordBegins word_begins = {};                   // ... to each word
   /// What is wrong with a source and its target, "" if nothing.

@@ -97,6 +97,7 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
   read_train(options, encoders, seed, pool, place, data);
   mix_corpora(options, encoders.sides(), data);
   for (Corpus* c : {&data.train, &data.valid}) {
+    c->masked = encoders.masked;
     c->answers = encoders.answers;
     c->word_begins = encoders.word_begins;
   }

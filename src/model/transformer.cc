@@ -94,7 +94,10 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
   if (has_encoder) {
     const Choice& position = own_or(o.encoder_position, o.position);
     source_ = std::make_unique<Input>(encoder, o, position, sizes.longest, "model.encoder_position");
-    source_->table = all_tied ? common : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
+    source_->table = all_tied ? common
+                     : o.head.kind == "words"  // multiplied by, too
+                         ? encoder.matrix("embedding.weight", sizes.source_vocabulary, o.d_model, init)
+                         : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
     for (int l = 0; l < o.encoder_layers; ++l)
       encoder_.emplace_back(encoder.at(std::to_string(l)), o, l, *source_, false);
     if (o.norm == NormPlace::pre) encoder_norm_ = std::make_unique<LayerNorm>(encoder.at("norm"), o.d_model);
@@ -113,6 +116,7 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
     HeadSetup setup{.d_model = o.d_model, .labels = sizes.target_vocabulary};
     setup.pool = o.pool;
     setup.dropout = static_cast<float>(o.dropout);
+    setup.embedding = source_->table;
     head_ = make_head(o.head, setup, top.at("head"), "model.head");
   }
   for (const Input* input : {source_.get(), target_.get()})

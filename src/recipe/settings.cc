@@ -50,11 +50,15 @@ void check_model(const Recipe& r) {
   demand(!answers || m.shape == ModelShape::encoder,
          "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
          r.task == Task::tag ? "tagger" : "classifier");
-  demand(answers || m.head.kind.empty(),
+  demand(answers || m.head.kind.empty() || (m.shape == ModelShape::encoder && m.head.kind == "words"),
          "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
          m.head.literal());
-  demand(r.task != Task::language || m.shape == ModelShape::decoder,
-         "a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
+  demand(
+      r.task != Task::language || m.shape != ModelShape::encoder_decoder,
+      "a language model has no source beside its text\n  fix: set model.shape = \"decoder\", or \"encoder\" to learn "
+      "from words that are missing");
+  demand(r.task != Task::language || m.shape != ModelShape::encoder || !r.data.stream,
+         "data.stream = true: words that are missing are guessed line by line\n  fix: leave data.stream out");
 }
 
 void check_language(const Recipe& r) {
@@ -271,6 +275,7 @@ Recipe defaults_for(const Recipe& r) {
     defaults.model.head.kind = r.model.head.kind;
     defaults.train.metric = metrics_of_head(r.model.head.kind)[0];
   }
+  if (r.task == Task::language && r.model.shape == ModelShape::encoder) defaults.model.head.kind = "words";
   return defaults;
 }
 

@@ -170,7 +170,7 @@ struct TrainOptions {
   double plateau_factor = 0.5;
   int64_t plateau_patience = 2;
   double label_smoothing = 0.1, clip = 0;
-  double target_noise = 0, piece_dropout = 0;
+  double target_noise = 0, piece_dropout = 0, mask = 0.15;
   SamplingSettings sampling;
   GuideSettings guide;
   Period validate{1, Period::Unit::epochs};
@@ -215,6 +215,8 @@ struct TrainOptions {
     v("target_noise", target_noise, "share of the decoder's input tokens that are replaced by random ones",
       from_below(0, 1));
     v("piece_dropout", piece_dropout, "share of pieces that fall apart into those they are made of, anew each epoch",
+      from_below(0, 1));
+    v("mask", mask, "language with model.shape = \"encoder\": share of words that are missing, to be guessed",
       from_below(0, 1));
     v("validate", validate, "how often to validate");
     v("metric", metric, "what \"best\" means; language: perplexity",

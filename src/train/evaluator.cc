@@ -13,6 +13,7 @@ BatchOptions in_order(const TrainOptions& options, const Corpus& corpus) {
   BatchOptions o;
   o.tokens = std::max<int64_t>(options.batch_tokens.tokens, corpus.longest());
   o.shuffle = false;
+  o.mask = options.mask;
   return o;
 }
 

@@ -95,6 +95,7 @@ BatchOptions batch_options(const TrainOptions& options) {
   b.tokens = options.batch_tokens.tokens;
   b.seed = options.seed;
   b.piece_dropout = options.piece_dropout;
+  b.mask = options.mask;
   return b;
 }
 

@@ -146,6 +146,21 @@ TEST(Answers, BadAnswersAreNamed) {
   EXPECT_NE(e.find(" words, 1 label\n  fix: write one label for each word"), std::string::npos) << e;
 }
 
+/// An encoder that learned from words that are missing knows more of a language of which few labels are known.
+TEST(Answers, MissingWordsAreGuessedAndHelp) {
+  const AnswerRun run("language", [](const std::string& letters) {
+    return letters + " " + letters + "\n";  // what is missing stands there once more
+  });
+  const Sets sets{"model.shape=encoder", "train.stop=600u", "train.validate=200u", "model.encoder_position=rope",
+                  "model.encoder_layers=2"};
+  const auto scores = run.test("m", sets);
+  EXPECT_LT(scores.at("perplexity"), 3.0);  // 6 letters
+  const AnswerRun few("classify", first_label, "encoder_position = \"rope\"");
+  const auto tuned = few.test("tuned", {"train.start=\"" + run.folder / "m" + "\"", "train.start_parts=[\"encoder\"]",
+                                        "model.encoder_layers=2", "train.stop=60u"});
+  EXPECT_GE(tuned.at("accuracy"), 95);
+}
+
 /// The same bits whatever the threads and the stops.
 TEST(Answers, SameBits) {
   const AnswerRun run("classify", first_label, "pool = \"attention\"");

@@ -15,6 +15,7 @@
 #include "model/heads/labels.h"
 #include "model/heads/number.h"
 #include "model/heads/tags.h"
+#include "model/heads/words.h"
 #include "model/kinds.h"
 
 namespace attune {
@@ -32,15 +33,37 @@ void check_one_each(const char* head, const HeadInput& in) {
     check(in.answers->length(i) == 1, head, "text {} has {} answers, not one", i, in.answers->length(i));
 }
 
-OutputLoss output_loss_of(const Pass& pass, const Linear& output, const Var& x, const HeadInput& in,
-                          const LossOptions& options) {
-  OutputLoss o{x, pass[output.weight], pass[output.bias]};
+OutputLoss output_loss_of(OutputLoss o, const HeadInput& in, const LossOptions& options) {
   o.targets = in.right;
   o.weights = in.weights;
   o.smoothing = options.smoothing;
   o.scale = options.scale;
   o.log_probs = options.log_probs;
   return o;
+}
+
+/// The first row of each word, [answers, d_model].
+Var rows_of_words(const Pass& pass, const HeadInput& in) {
+  const auto n = in.answers->rows();
+  const Var ids = pass.ctx.make({n}, DType::i32, {});
+  pass.ctx.run([&] {
+    check(std::ssize(in.words.start) == n + 1, "head", "{} answers, words of {}", n, std::ssize(in.words.start) - 1);
+    for (int64_t s = 0; s < in.answers->count(); ++s)
+      for (int64_t i = in.answers->begin(s); i < in.answers->begin(s + 1); ++i) {
+        const int32_t from = in.words.start[static_cast<size_t>(i)];
+        check(from < in.words.start[static_cast<size_t>(i) + 1], "head", "answer {} belongs to no word", i);
+        const int32_t row = in.words.keys[static_cast<size_t>(from)];
+        check(row >= 0 && row < in.texts->length(s), "head", "answer {}: row {} of a text that has {}", i, row,
+              in.texts->length(s));
+        ids.value().as<int32_t>()[i] = static_cast<int32_t>(in.texts->begin(s) + row);
+      }
+  });
+  return gather_rows(pass.ctx, in.rows, ids);
+}
+
+int32_t largest(const Tensor& scores, int64_t row) {
+  const auto* x = scores.row<float>(row);
+  return static_cast<int32_t>(std::max_element(x, x + scores.cols()) - x);
 }
 
 }  // namespace
@@ -63,12 +86,13 @@ Segments Head::most_answers(const Segments& texts) const {
 
 Var LabelHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   check_one_each("label", in);
-  return output_loss(pass.ctx, output_loss_of(pass, pooled_.output, pooled_.vectors(pass, in), in, options));
+  return output_loss(
+      pass.ctx,
+      output_loss_of({pooled_.vectors(pass, in), pass[pooled_.output.weight], pass[pooled_.output.bias]}, in, options));
 }
 
 std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
-  const auto* row = scores.as<float>();
-  return {static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row)};
+  return {largest(scores, 0)};
 }
 
 // --- a set of labels -------------------------------------------------------------------------------------------------
@@ -112,25 +136,13 @@ TagsHead::TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
 }
 
 Var TagsHead::words(const Pass& pass, const HeadInput& in) const {
-  const auto n = in.answers->rows();
-  const Var ids = pass.ctx.make({n}, DType::i32, {});
-  pass.ctx.run([&] {
-    check(std::ssize(in.words.start) == n + 1, "tags", "{} answers, words of {}", n, std::ssize(in.words.start) - 1);
-    for (int64_t s = 0; s < in.answers->count(); ++s)
-      for (int64_t i = in.answers->begin(s); i < in.answers->begin(s + 1); ++i) {
-        const int32_t from = in.words.start[static_cast<size_t>(i)];
-        check(from < in.words.start[static_cast<size_t>(i) + 1], "tags", "answer {} belongs to no word", i);
-        const int32_t row = in.words.keys[static_cast<size_t>(from)];
-        check(row >= 0 && row < in.texts->length(s), "tags", "answer {}: row {} of a text that has {}", i, row,
-              in.texts->length(s));
-        ids.value().as<int32_t>()[i] = static_cast<int32_t>(in.texts->begin(s) + row);
-      }
-  });
-  return dropped(pass, gather_rows(pass.ctx, in.rows, ids), rate_, site_);
+  return dropped(pass, rows_of_words(pass, in), rate_, site_);
 }
 
 Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
-  if (moves_ < 0) return output_loss(pass.ctx, output_loss_of(pass, output_, words(pass, in), in, options));
+  if (moves_ < 0)
+    return output_loss(pass.ctx,
+                       output_loss_of({words(pass, in), pass[output_.weight], pass[output_.bias]}, in, options));
   ChainLoss l{scores(pass, in), pass[moves_]};
   l.targets = in.right;
   l.segments = in.answers;
@@ -150,10 +162,32 @@ std::vector<int32_t> TagsHead::answers(const Pass& pass, const Tensor& scores, c
   }
   if (moves_ >= 0 || moves) return best_labels(scores, moves ? moves : pass[moves_].value());
   std::vector<int32_t> all;
-  for (int64_t i = 0; i < scores.rows(); ++i) {
-    const auto* row = scores.row<float>(i);
-    all.push_back(static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row));
-  }
+  for (int64_t i = 0; i < scores.rows(); ++i) all.push_back(largest(scores, i));
+  return all;
+}
+
+// --- missing words ---------------------------------------------------------------------------------------------------
+
+WordsHead::WordsHead(const Options&, const HeadSetup& setup, const Blueprint& b)
+    : inner_(b.at("inner"), setup.d_model, setup.d_model),
+      words_(setup.embedding),
+      bias_(b.vector("bias", setup.labels, Init::zeros())) {}
+
+Var WordsHead::guesses(const Pass& pass, const HeadInput& in) const {
+  return activation(pass.ctx, inner_(pass, rows_of_words(pass, in)), {Activation::gelu, false}, {});
+}
+
+Var WordsHead::scores(const Pass& pass, const HeadInput& in) const {
+  return linear(pass.ctx, guesses(pass, in), pass[words_], pass[bias_]);
+}
+
+Var WordsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
+  return output_loss(pass.ctx, output_loss_of({guesses(pass, in), pass[words_], pass[bias_]}, in, options));
+}
+
+std::vector<int32_t> WordsHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
+  std::vector<int32_t> all;
+  for (int64_t i = 0; i < scores.rows(); ++i) all.push_back(largest(scores, i));
   return all;
 }
 

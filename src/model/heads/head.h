@@ -31,6 +31,7 @@ struct HeadSetup {
   int64_t d_model = 0, labels = 0;
   Choice pool{"mean"};
   float dropout = 0;
+  int embedding = -1;  // the parameter of the words' own embeddings
 };
 
 class Head {
