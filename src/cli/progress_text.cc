@@ -109,7 +109,8 @@ std::string status_line(const TrainingStatus& s, int width) {
 std::string lines_line(int64_t done, int64_t total, double seconds, int width) {
   const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
   std::string text = fmt::format("{:2.0f} %  {}/{} lines", std::floor(100 * share), thousands(done), thousands(total));
-  if (share > 0 && share < 1) text += "  " + time_left(seconds * (1 - share) / share) + " left";
+  const std::string left = "  " + time_left(share > 0 ? seconds * (1 - share) / share : 0) + " left";
+  if (share > 0 && share < 1 && static_cast<int>(text.size() + left.size()) < width) text += left;
   const int room = width - 1 - static_cast<int>(text.size()) - 4;
   if (room >= kShortestBar) text = bar(share, std::min(room, kLongestBar)) + "  " + text;
   return fit_columns(text, std::max(1, width - 1));

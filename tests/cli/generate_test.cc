@@ -69,6 +69,16 @@ TEST_F(Generate, ALineForEachPromptOfAFile) {
   EXPECT_NE(sure[0].find(" ||| -"), std::string::npos);
 }
 
+TEST_F(Generate, AnyPromptIsALine) {
+  using namespace std::string_literals;
+  const std::string file =
+      put(run.folder / "prompts", "nul \0 in it\n   \t\n\xff\xc3\n🐕\nשלום\n"s + std::string(1 << 20, 'o') + "\n\r\n");
+  const Outcome r = run_attune({"generate", model, file, "--max-length", "3"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(lines_of(r.out).size(), 7u);
+  EXPECT_NE(r.err.find("note: of 1 prompt the model could not see the begin\n"), std::string::npos) << r.err;
+}
+
 TEST_F(Generate, Mistakes) {
   const struct {
     std::vector<std::string> words;
