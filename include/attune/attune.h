@@ -1,8 +1,11 @@
 // Everything a program that uses attune needs.
 #pragma once
 #include "attune/bench.h"
+#include "attune/classifier.h"
 #include "attune/compare.h"
+#include "attune/embedder.h"
 #include "attune/error.h"
+#include "attune/generator.h"
 #include "attune/lines.h"
 #include "attune/look.h"
 #include "attune/machine.h"
@@ -13,7 +16,10 @@
 #include "attune/probe.h"
 #include "attune/quantize.h"
 #include "attune/recipe.h"
+#include "attune/scorer.h"
 #include "attune/show.h"
+#include "attune/streamed_token.h"
+#include "attune/tagger.h"
 #include "attune/test.h"
 #include "attune/text.h"
 #include "attune/tokenizer.h"

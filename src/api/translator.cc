@@ -1,12 +1,14 @@
 #include "attune/translator.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <mutex>
 #include <numeric>
 
+#include "api/arenas.h"
 #include "api/look.h"
 #include "api/model_files.h"
+#include "api/search_setup.h"
+#include "api/text_stream.h"
 #include "api/word_alignment.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -26,32 +28,6 @@ struct Source {
 
 /// Indices of lines that are translated together.
 using Group = std::vector<size_t>;
-
-void check_options(const TranslateOptions& o) {
-  const auto at_least = [](const char* name, int64_t value, int64_t least) {
-    if (value < least) fail(ErrorKind::usage, "{} = {}, wanted {} or more", name, value, least);
-  };
-  at_least("beam", o.beam, 1);
-  at_least("n_best", o.n_best, 1);
-  at_least("min_length", o.min_length, 0);
-  at_least("max_length", o.max_length, 0);
-  at_least("top_k", o.top_k, 0);
-  at_least("no_repeat_ngram", o.no_repeat_ngram, 0);
-  at_least("batch_tokens", o.batch_tokens, 1);
-  const auto above_0 = [](const char* name, double value) {
-    if (!(value > 0)) fail(ErrorKind::usage, "{} = {}, wanted more than 0", name, value);
-  };
-  if (!(o.coverage_penalty >= 0)) fail(ErrorKind::usage, "coverage_penalty = {}, wanted 0 or more", o.coverage_penalty);
-  above_0("temperature", o.temperature);
-  above_0("top_p", o.top_p);
-  above_0("repetition_penalty", o.repetition_penalty);
-  if (o.max_length > 0 && o.min_length >= o.max_length)
-    fail(ErrorKind::usage, "min_length = {} leaves no room below max_length = {}\n  fix: lower min_length",
-         o.min_length, o.max_length);
-  if (!o.sample && o.n_best > o.beam)
-    fail(ErrorKind::usage, "the {} best of a beam of {} were asked for\n  fix: make the beam at least {}", o.n_best,
-         o.beam, o.n_best);
-}
 
 /// Long lines first: they take longest, and lines of a group leave it at about the same time. Small jobs are cut so
 /// that every thread has a part.
@@ -81,40 +57,16 @@ std::vector<Group> groups_of(const std::vector<Source>& sources, const Translate
   return groups;
 }
 
-SearchOptions search_options(const TranslateOptions& o) {
-  SearchOptions s;
-  s.beam = o.beam;
-  s.length_penalty = o.length_penalty;
-  s.coverage_penalty = o.coverage_penalty;
-  s.n_best = o.n_best;
-  s.shortest = o.min_length;
-  s.longest = o.max_length;
-  s.begin = text::kBegin;
-  s.end = text::kEnd;
-  s.hidden = {text::kPad, text::kBegin, text::kUnknown};
-  s.repetition_penalty = o.repetition_penalty;
-  s.no_repeat = o.no_repeat_ngram;
-  s.sample = o.sample;
-  s.sampling = {o.temperature, o.top_k, o.top_p, o.seed};
-  return s;
-}
-
-}  // namespace
-
-namespace {
-
-OpenedModel open_translator(const std::string& model, ThreadPool* pool) {
-  OpenedModel opened = open_model_files(model, pool);
+void refuse_others(const OpenedModel& opened, const std::string& model) {
   const Recipe& r = opened.recipe;
   if (r.task == Task::language)
     fail(ErrorKind::model,
-         "{} is a language model, which does not translate\n  fix: name a model whose task is translate; how well this "
-         "one knows a text tells `attune test {} --set 'data.test=[\"FILE\"]'`",
+         "{} is a language model, which does not translate\n  fix: name a model whose task is translate; this one goes "
+         "on with a text: `attune generate {}`",
          model, model);
   if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
     fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
          model, model);
-  return opened;
 }
 
 /// What `translate` was asked for, and where the answers go.
@@ -122,8 +74,10 @@ struct Job {
   const std::vector<std::string>& lines;
   const TranslateOptions& options;
   SearchOptions search;
+  AlignmentChoice align_by;
   std::vector<Source> sources;
   std::vector<Translation>& results;
+  std::mutex telling = {};  // one at a time
 };
 
 }  // namespace
@@ -133,8 +87,7 @@ struct Translator::Body {
   std::vector<OpenedModel> others;         // of an ensemble
   std::vector<const Transformer*> models;  // all of them
   mutable ThreadPool pool;
-  mutable std::mutex mutex;
-  mutable std::vector<std::unique_ptr<Arena>> spare;  // memory that calls before have warmed
+  mutable Arenas arenas;
 
   explicit Body(int threads) : pool(threads) {}
   const Transformer& model() const { return *opened.model; }
@@ -143,8 +96,8 @@ struct Translator::Body {
 
   /// The most tokens a line may have.
   int64_t longest() const {
-    int64_t most = model().longest_source();
-    for (const Transformer* m : models) most = std::min(most, m->longest_source());
+    int64_t most = longest_source(model());
+    for (const Transformer* m : models) most = std::min(most, longest_source(*m));
     return most - 1;
   }
 
@@ -158,23 +111,6 @@ struct Translator::Body {
     return s;
   }
 
-  /// f(arena) with an arena that nobody else uses.
-  template <class F>
-  void with_arena(F f) const {
-    std::unique_ptr<Arena> arena;
-    {
-      const std::lock_guard lock(mutex);
-      if (!spare.empty()) {
-        arena = std::move(spare.back());
-        spare.pop_back();
-      }
-    }
-    if (!arena) arena = std::make_unique<Arena>();
-    f(*arena);
-    const std::lock_guard lock(mutex);
-    spare.push_back(std::move(arena));
-  }
-
   Translation finished(const Hypothesis& h) const {
     Translation t;
     t.text = target_tokenizer().decode(h.ids);
@@ -185,43 +121,55 @@ struct Translator::Body {
     return t;
   }
 
-  /// The attention that words are aligned by: the one that was guided in training, if one was; else the one that tells
-  /// it best.
-  AttentionChoice aligned_by() const {
-    AttentionChoice by = by_guide({}, opened.recipe.train.guide);
+  /// The attention that words are aligned by, all of it named: what was chosen, else the one that was guided in
+  /// training, if one was, else the one that tells it best. ErrorKind::usage for a layer or head there is not.
+  AlignmentChoice aligned_by(AlignmentChoice by) const {
+    const AttentionChoice guided = by_guide({}, opened.recipe.train.guide);
+    if (by.layer < 0 || by.layer == guided.layer) {
+      if (by.layer < 0) by.layer = guided.layer;
+      if (by.heads.empty() && guided.head >= 0) by.heads = {guided.head};
+    }
     if (by.layer < 0) by.layer = static_cast<int>(model().alignment_layer());
+    if (by.layer >= model().options().decoder_layers)
+      fail(ErrorKind::usage, "there is no layer {} to align words by: the decoder has layers 0 to {}", by.layer,
+           model().options().decoder_layers - 1);
+    for (const int h : by.heads)
+      if (h < 0 || h >= model().cross_heads())
+        fail(ErrorKind::usage, "there is no head {} to align words by: there are heads 0 to {}", h,
+             model().cross_heads() - 1);
     return by;
   }
 
-  /// Whether that attention has weights.
-  bool tells_alignment() const {
+  /// ErrorKind::usage when that attention has no weights.
+  void check_alignment(const AlignmentChoice& by) const {
     Arena arena;
-    return !cross_attention(model(), {{text::kEnd}, {text::kEnd}}, aligned_by().layer, arena).empty();
+    if (cross_attention(model(), {{text::kEnd}, {text::kEnd}}, by.layer, arena).empty())
+      fail(ErrorKind::usage,
+           "the attention from decoder to encoder of this model has no weights to align words by\n"
+           "  fix: see `attune info mechanisms`");
+  }
+
+  /// What each token of the target looked at, [target, source]; nothing where there are no weights.
+  std::vector<float> looked_at(const SentencePair& pair, const AlignmentChoice& by, Arena& arena) const {
+    if (pair.target.empty() || pair.source.empty()) return {};
+    const auto weights = cross_attention(model(), pair, by.layer, arena);
+    const int64_t each = std::ssize(pair.source) * std::ssize(pair.target), heads = std::ssize(weights) / each;
+    if (heads == 0) return {};
+    if (by.heads.size() <= 1) return of_head(weights, heads, by.heads.empty() ? -1 : by.heads[0]);
+    std::vector<float> mean(static_cast<size_t>(each), 0.0f);
+    for (const int h : by.heads) {
+      const std::vector<float> own = of_head(weights, heads, h);
+      for (size_t i = 0; i < mean.size(); ++i) mean[i] += own[i] / static_cast<float>(by.heads.size());
+    }
+    return mean;
   }
 
   WordPairs align(const std::string& line, const SentencePair& pair, const std::vector<int>& target_words,
-                  Arena& arena) const {
-    if (pair.target.empty() || pair.source.empty()) return {};
-    const AttentionChoice by = aligned_by();
-    auto weights = cross_attention(model(), pair, by.layer, arena);
-    const int64_t each = std::ssize(pair.source) * std::ssize(pair.target), heads = std::ssize(weights) / each;
-    if (heads == 0) return {};
-    weights = of_head(weights, heads, by.head);
+                  const std::vector<float>& weights) const {
+    if (weights.empty()) return {};
     std::vector<int> words = text::words_of_pieces(source_tokenizer(), line);
     words.resize(pair.source.size() - 1);  // what was cropped, and the end mark, is no word
     return align_words(weights, words, target_words, std::ssize(pair.source));
-  }
-
-  SearchOptions search_for(const TranslateOptions& options) const {
-    SearchOptions s = search_options(options);
-    for (const std::string& piece : options.suppressed) {
-      const int32_t id = target_tokenizer().id(piece);
-      if (id < text::kMarks)
-        fail(ErrorKind::usage, "\"{}\" is no piece of this model's vocabulary\n  fix: see its tokenizer/vocabulary.txt",
-             piece);
-      s.hidden.push_back(id);
-    }
-    return s;
   }
 
   /// Translates one group; kernels use `inner`.
@@ -238,17 +186,35 @@ struct Translator::Body {
     }
     const Segments segments = Segments::of_lengths(lengths);
     const SearchInput input{{Tensor(ids.data(), Shape{std::ssize(ids)}), &segments}, prefixes, keys};
-    with_arena([&](Arena& arena) {
-      const auto found = search(models, input, job.search, inner, arena);
+    SearchOptions options = job.search;
+    const auto texts = static_cast<size_t>(options.sample ? options.n_best : 1);
+    std::vector<TextStream> streams;
+    if (job.options.on_token) {
+      streams.assign(group.size() * texts, TextStream(target_tokenizer(), {}));
+      options.on_token = [&](int64_t s, int64_t number, int32_t id) {
+        const auto g = static_cast<size_t>(s);
+        const std::string more = streams[g * texts + static_cast<size_t>(number)].add(id);
+        const std::lock_guard lock(job.telling);
+        return job.options.on_token({group[g], static_cast<int>(number), target_tokenizer().piece(id), more});
+      };
+    }
+    arenas.with([&](Arena& arena) {
+      const auto found = search(models, input, options, inner, arena);
       for (size_t g = 0; g < group.size(); ++g) {
         const size_t i = group[g];
         for (size_t n = 0; n < found[g].size(); ++n) {
           Translation t = finished(found[g][n]);
           t.cropped = job.sources[i].cropped;
-          const std::vector<int32_t>& said = found[g][n].ids;
-          if (job.options.alignment)
-            t.alignment =
-                align(job.lines[i], {job.sources[i].ids, said}, words_of_target(target_tokenizer(), said), arena);
+          if (job.options.alignment || job.options.attention) {
+            const SentencePair pair{job.sources[i].ids, found[g][n].ids};
+            std::vector<float> weights = looked_at(pair, job.align_by, arena);
+            if (job.options.alignment)
+              t.alignment = align(job.lines[i], pair, words_of_target(target_tokenizer(), pair.target), weights);
+            if (job.options.attention) {
+              t.source_tokens = pieces_of(source_tokenizer(), pair.source);
+              t.attention = std::move(weights);
+            }
+          }
           if (n == 0)
             job.results[i] = std::move(t);
           else
@@ -256,27 +222,17 @@ struct Translator::Body {
         }
       }
     });
+    if (!job.options.on_lines) return;
+    const std::lock_guard lock(job.telling);
+    job.options.on_lines(std::ssize(group));
   }
 };
 
 Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
-  std::error_code ignored;  // a folder may have a comma in its name
-  const std::vector<std::string> names =
-      std::filesystem::is_directory(model, ignored) ? std::vector{model} : split(model, ',');
-  body_->opened = open_translator(names[0], &body_->pool);
-  body_->models = {body_->opened.model.get()};
-  const Tokenizers& first = body_->opened.tokenizers;
-  for (size_t i = 1; i < names.size(); ++i) {
-    OpenedModel other = open_translator(names[i], &body_->pool);
-    if (other.tokenizers.source->hash() != first.source->hash() ||
-        other.tokenizers.target->hash() != first.target->hash())
-      fail(ErrorKind::model,
-           "{} and {} do not share a vocabulary, as the models of an ensemble must\n"
-           "  fix: train them with one tokenizer: the same data and [tokenizer], another train.seed",
-           names[0], names[i]);
-    body_->models.push_back(other.model.get());
-    body_->others.push_back(std::move(other));
-  }
+  std::vector<OpenedModel> all = open_ensemble(model, &body_->pool, refuse_others);
+  for (const OpenedModel& m : all) body_->models.push_back(m.model.get());
+  body_->opened = std::move(all.front());
+  body_->others.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));
 }
 Translator::Translator(Translator&&) noexcept = default;
 Translator& Translator::operator=(Translator&&) noexcept = default;
@@ -290,11 +246,20 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
          options.prefixes.size(), lines.size());
   ThreadPool& pool = body_->pool;
   std::vector<Translation> results(lines.size());
-  Job job{lines, options, body_->search_for(options), std::vector<Source>(lines.size()), results};
+  Job job{lines,
+          options,
+          search_options(options, body_->target_tokenizer()),
+          body_->aligned_by(options.align_by),
+          std::vector<Source>(lines.size()),
+          results};
+  if (options.attention) body_->check_alignment(job.align_by);
   parallel_for(&pool, std::ssize(lines), [&](int64_t i, int) {
     job.sources[static_cast<size_t>(i)] = body_->read(lines[static_cast<size_t>(i)]);
   });
   const std::vector<Group> groups = groups_of(job.sources, options, pool.threads());
+  const auto empty =
+      std::count_if(job.sources.begin(), job.sources.end(), [](const Source& x) { return x.ids.empty(); });
+  if (options.on_lines && empty > 0) options.on_lines(empty);
   if (groups.size() == 1) {
     body_->run(groups[0], job, &pool);
   } else {  // a group a thread: better than all threads on one
@@ -309,12 +274,11 @@ Translation Translator::translate(const std::string& line, const TranslateOption
 }
 
 std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
-                                         const std::vector<std::string>& translations) const {
+                                         const std::vector<std::string>& translations,
+                                         const AlignmentChoice& chosen) const {
   check(lines.size() == translations.size(), "align", "{} lines, {} translations", lines.size(), translations.size());
-  if (!body_->tells_alignment())
-    fail(ErrorKind::usage,
-         "the attention from decoder to encoder of this model has no weights to align words by\n"
-         "  fix: see `attune info mechanisms`");
+  const AlignmentChoice by = body_->aligned_by(chosen);
+  body_->check_alignment(by);
   std::vector<WordPairs> all(lines.size());
   parallel_for(&body_->pool, std::ssize(lines), [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);
@@ -323,7 +287,8 @@ std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
     std::vector<int> words = text::words_of_pieces(target, translations[at]);
     pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(body_->model().longest_target() - 1)));
     words.resize(pair.target.size());
-    body_->with_arena([&](Arena& arena) { all[at] = body_->align(lines[at], pair, words, arena); });
+    body_->arenas.with(
+        [&](Arena& arena) { all[at] = body_->align(lines[at], pair, words, body_->looked_at(pair, by, arena)); });
   });
   return all;
 }
@@ -334,11 +299,11 @@ AttentionLook Translator::attention(const std::string& line, const AttentionChoi
   SentencePair pair{body_->read(line).ids, {}};
   if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
   AttentionLook look;
-  body_->with_arena([&](Arena& arena) {
+  body_->arenas.with([&](Arena& arena) {
     if (choice.target.empty()) {
       const Segments one = Segments::single(std::ssize(pair.source));
       pair.target = search(model, {{Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one}},
-                           search_options({}), &body_->pool, arena)[0][0]
+                           search_options({}, body_->target_tokenizer()), &body_->pool, arena)[0][0]
                         .ids;
     } else {
       pair.target = body_->target_tokenizer().encode(choice.target);

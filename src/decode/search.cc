@@ -35,15 +35,20 @@ class Search {
     for (int64_t s = 0; s < sources.count(); ++s) {
       const auto at = static_cast<size_t>(s);
       const std::span<const int32_t> prefix = input.prefixes.empty() ? std::span<const int32_t>() : input.prefixes[at];
-      const int64_t own = (options.longest ? options.longest : 2 * sources.length(s) + 10) + std::ssize(prefix);
+      const int64_t free = !input.longest.empty() ? input.longest[at]
+                           : options.longest      ? options.longest
+                                                  : 2 * sources.length(s) + 10;
+      const int64_t own = free + std::ssize(prefix);
       add_sentence(std::min(own, most), prefix, input.keys.empty() ? at : input.keys[at]);
+      if (!input.begins.empty()) sentences_.back()->begin_with(input.begins[at]);
       source_of.push_back(static_cast<int32_t>(s));
       longest = std::max(longest, own);
     }
     active_ = source_of;
     for (const Transformer* m : models) {
       Member member{*m, {ctx, m->parameters()}, {}};
-      const Var encoded = m->encode(member.pass, input.sources);
+      const bool reads = m->options().shape == ModelShape::encoder_decoder;
+      const Var encoded = reads ? m->encode(member.pass, input.sources) : Var();
       member.state = m->start(member.pass, encoded, sources, source_of, longest);
       members_.push_back(std::move(member));
     }
@@ -93,12 +98,19 @@ class Search {
       row += rows;
       gather(h, first);
       h.advance(ways_);
+      if (options_.on_token) tell(s);
       if (h.done()) continue;
       for (int64_t i = 0; i < h.living(); ++i) parents_.push_back(static_cast<int32_t>(first) + h.parent(i));
       active_[kept++] = s;
     }
     active_.resize(kept);
     for (Member& m : members_) m.state.reorder(parents_);
+  }
+
+  void tell(int32_t s) {
+    bool more = true;
+    sentence(s).settle([&](int64_t number, int32_t token) { more &= options_.on_token(s, number, token); });
+    if (!more) sentence(s).stop();
   }
 
   /// What each row may not say, or must.
@@ -202,10 +214,11 @@ class Search {
   /// How the hypotheses of a sentence, whose first row is `first`, can go on.
   void gather(const Hypotheses& h, int64_t first) {
     ways_.clear();
+    const bool given = options_.prompts && h.forced() >= 0;
     for (int64_t i = 0; i < h.living(); ++i)
       for (int64_t j = (first + i) * wanted_; j < (first + i) * wanted_ + h.wanted(); ++j)
         if (const int32_t token = ids_[static_cast<size_t>(j)]; token >= 0)
-          ways_.push_back({h.log_prob(i) + static_cast<double>(log_probs_[static_cast<size_t>(j)]),
+          ways_.push_back({h.log_prob(i) + (given ? 0 : static_cast<double>(log_probs_[static_cast<size_t>(j)])),
                            static_cast<int32_t>(i), token});
   }
 
@@ -243,6 +256,10 @@ void check_search(std::span<const Transformer* const> models, const SearchInput&
   const auto count = static_cast<size_t>(input.sources.segments->count());
   check(input.prefixes.empty() || input.prefixes.size() == count, "search", "{} prefixes of {} sentences",
         input.prefixes.size(), count);
+  check(input.begins.empty() || input.begins.size() == count, "search", "{} begins of {} sentences",
+        input.begins.size(), count);
+  check(input.longest.empty() || input.longest.size() == count, "search", "{} lengths of {} sentences",
+        input.longest.size(), count);
   check(input.keys.empty() || input.keys.size() == count, "search", "{} keys of {} sentences", input.keys.size(),
         count);
   const auto known = [&](int32_t id, const char* what) {

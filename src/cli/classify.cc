@@ -1,0 +1,71 @@
+// attune classify: a label per line.
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+
+#include "attune/classifier.h"
+#include "attune/text.h"
+#include "cli/line_chunks.h"
+#include "cli/output.h"
+#include "cli/session.h"
+
+namespace attune::cli {
+
+namespace {
+
+struct Arguments {
+  std::string model, file = "-";
+  ClassifyOptions options;
+  bool scores = false;
+};
+
+std::string json_line(const Classification& c, const std::vector<std::string>& labels) {
+  Record r{{"label", c.label}, {"score", c.score}};
+  if (!labels.empty()) {
+    Record all;
+    for (size_t i = 0; i < labels.size(); ++i) all.emplace_back(labels[i], c.scores[i]);
+    r.emplace_back("scores", all);
+  }
+  if (c.cropped) r.emplace_back("cropped", true);
+  return to_json(r) + "\n";
+}
+
+void run(const Arguments& a, const Session& session) {
+  const Classifier classifier(a.model, session.thread_count());
+  int64_t cropped = 0;
+  for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
+    for (const Classification& c : classifier.classify(lines, a.options)) {
+      cropped += c.cropped;
+      if (session.json)
+        print(json_line(c, classifier.labels()));
+      else
+        print(a.scores ? fmt::format("{}\t{:.9g}\n", c.label, c.score) : c.label + "\n");
+    }
+    finish_output();
+  });
+  if (cropped > 0 && !session.quiet)
+    fmt::print(stderr, "note: {} line{} longer than this model can read: the end was left out\n", thousands(cropped),
+               cropped == 1 ? " was" : "s were");
+}
+
+}  // namespace
+
+void add_classify(CLI::App& app, Session& session) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = add_command(app, session, "classify", "give lines labels",
+                                  "  attune classify model reviews.txt > labels.txt\n"
+                                  "  attune classify model reviews.txt --scores\n"
+                                  "  echo 'What a film!' | attune classify model --json");
+  command->group("Using models");
+  command->add_option("MODEL", a->model, "a model folder")->required();
+  command->add_option("FILE", a->file,
+                      "a text a line, plain or .gz, or a pair of texts with a tab; - is stdin, and the default");
+  command->add_flag("--scores", a->scores, "a tab and the probability behind the label");
+  command
+      ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1 << 24));
+  set_work(command, session, [&session, a] { run(*a, session); });
+}
+
+}  // namespace attune::cli
