@@ -19,6 +19,8 @@ class AnswerModel {
   const std::vector<std::string>& labels() const { return labels_; }
   /// The most tokens of a text.
   int64_t longest() const { return opened_.recipe.data.max_length; }
+  /// Words in a row that count as one, at most.
+  int64_t ngrams() const { return ngrams_of(opened_.recipe); }
   /// What it says of texts of such ids, at most longest() each. Safe to call from several threads.
   std::vector<Answered> ask(const Sentences& texts, int64_t batch_tokens) const;
 

@@ -11,6 +11,8 @@ Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   return Answers(recipe.model.head.kind, tokenizers.labels);
 }
 
+int64_t ngrams_of(const Recipe& recipe) { return recipe.model.shape == ModelShape::bag ? recipe.model.ngrams : 1; }
+
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
   if (sides != Sides::answers) {
@@ -18,7 +20,8 @@ Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
     if (recipe.model.head.kind == "words") e.masked = tokenizers.target->size();
     return e;
   }
-  return answer_encoders(tokenizers.source, answers_of(recipe, tokenizers), recipe.task == Task::tag);
+  return answer_encoders(tokenizers.source, answers_of(recipe, tokenizers),
+                         {recipe.task == Task::tag, ngrams_of(recipe)});
 }
 
 Tokenizers learn_tokenizers(const Recipe& recipe) {

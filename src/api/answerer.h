@@ -37,6 +37,8 @@ class Answerer {
 
 /// How texts and answers of a recipe's task become ids, and back.
 Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers);
+/// Words in a row that a text's ids stand for, at most.
+int64_t ngrams_of(const Recipe& recipe);
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers);
 /// Learns the vocabulary, and the labels where there are such, from the training data.
 Tokenizers learn_tokenizers(const Recipe& recipe);

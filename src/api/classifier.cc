@@ -54,6 +54,7 @@ std::vector<Classification> Classifier::classify(const std::vector<std::string>&
     auto ids = encode_texts(*body_->opened().tokenizers.source, line);
     cropped.push_back(std::ssize(ids) > body_->longest());
     if (cropped.back()) ids.resize(static_cast<size_t>(body_->longest()));
+    add_ngrams(body_->opened().tokenizers.source->size(), body_->ngrams(), ids);
     texts.add(ids);
   }
   std::vector<Classification> all;

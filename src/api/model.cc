@@ -48,7 +48,7 @@ void describe_recipe(ModelDescription& d) {
   d.attention = word("model.attention");
   d.tokenizer = word("tokenizer.kind");
   d.metric = r.train.metric;
-  const bool encoder = r.model.shape != ModelShape::decoder, decoder = r.model.shape != ModelShape::encoder;
+  const bool encoder = has_encoder(r.model.shape), decoder = has_decoder(r.model.shape);
   d.encoder_layers = encoder ? r.model.encoder_layers : 0;
   d.decoder_layers = decoder ? r.model.decoder_layers : 0;
   d.d_model = r.model.d_model;

@@ -116,6 +116,7 @@ TrainingData TrainingRun::read_data() {
   TrainingData data =
       read_training_data(recipe_.data, encoders_of(recipe_, tokenizers_), recipe_.train.seed, &pool_, &place);
   let_pieces_drop(tokenizers_, recipe_.train, data.train);
+  if (tokenizers_.labels) weigh_labels(recipe_.train.label_weights, tokenizers_.labels->size(), data.train);
   if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
   return data;
 }

@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "text/piece_words.h"
 
@@ -139,13 +140,28 @@ std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_
   return ids;
 }
 
-Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers, bool by_words) {
+void add_ngrams(int32_t vocabulary, int64_t most, std::vector<int32_t>& ids) {
+  const size_t words = ids.size();
+  for (size_t n = 2; n <= static_cast<size_t>(most); ++n)
+    for (size_t i = 0; i + n <= words; ++i) {
+      const std::string_view bytes(reinterpret_cast<const char*>(ids.data() + i), n * sizeof(int32_t));
+      ids.push_back(vocabulary + static_cast<int32_t>(hash64(bytes, n) % kNgramIds));
+    }
+}
+
+Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers,
+                         const TextReading& reading) {
   Encoders e;
   e.answers = true;
+  e.ids_per_token = reading.ngrams;
   e.target = [answers](std::string_view text) { return answers.read(text); };
   e.fault = [answers](std::string_view text, std::string_view answer) { return answers.fault(text, answer); };
-  if (!by_words) {
-    e.source = [tokenizer](std::string_view text) { return encode_texts(*tokenizer, text); };
+  if (!reading.by_words) {
+    e.source = [tokenizer, most = reading.ngrams](std::string_view text) {
+      std::vector<int32_t> ids = encode_texts(*tokenizer, text);
+      add_ngrams(tokenizer->size(), most, ids);
+      return ids;
+    };
     return e;
   }
   e.word_begins = std::make_shared<const std::vector<bool>>(word_begins(*tokenizer));
@@ -153,6 +169,23 @@ Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const
     return encode_words(*tokenizer, *begins, text);
   };
   return e;
+}
+
+void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus) {
+  if (how == LabelWeights::equal || !corpus.answers || labels == 0) return;
+  std::vector<double> counts(static_cast<size_t>(labels), 0), weights(counts);
+  ExampleBuffer buffer;
+  for (int64_t i = 0; i < corpus.size(); ++i)
+    for (const int32_t label : corpus.example(i, buffer).target)
+      if (label >= 0) ++counts[static_cast<size_t>(label)];
+  double all = 0, sum = 0;
+  for (size_t i = 0; i < counts.size(); ++i) {
+    if (counts[i] == 0) continue;
+    weights[i] = how == LabelWeights::root ? 1 / std::sqrt(counts[i]) : 1 / counts[i];
+    all += counts[i];
+    sum += counts[i] * weights[i];
+  }
+  for (const double w : weights) corpus.label_weights.push_back(static_cast<float>(w * all / sum));
 }
 
 text::Labels learn_labels(const DataSettings& data, const std::string& head) {

@@ -225,7 +225,8 @@ void Batches::add_masked(Batch& b, std::span<const int32_t> ids, int32_t number)
 }
 
 void Batches::add_examples(Batch& b) {
-  const bool two = !corpus_.one_sided(), weighted = corpus_.weighted(), answers = corpus_.answers;
+  const bool two = !corpus_.one_sided(), answers = corpus_.answers;
+  const bool weighted = corpus_.weighted() || !corpus_.label_weights.empty();
   while (position_.example < corpus_.size()) {
     const int32_t number = order_[static_cast<size_t>(position_.example)];
     Example example = corpus_.example(number, buffer_);
@@ -257,7 +258,12 @@ void Batches::add_examples(Batch& b) {
       add(b.target_segments, target);
     }
     b.examples.push_back(number);
-    if (weighted) b.weights.resize(b.target_out.size(), weight);
+    if (weighted) {
+      b.weights.resize(b.target_out.size(), weight);
+      if (!corpus_.label_weights.empty())
+        for (size_t w = b.weights.size() - t.size(), j = 0; j < t.size(); ++w, ++j)
+          b.weights[w] *= t[j] < 0 ? 0 : corpus_.label_weights[static_cast<size_t>(t[j])];
+    }
     if (!corpus_.alignment.empty()) add_links(b, number);
     ++position_.example;
   }

@@ -116,7 +116,7 @@ class Loader {
       report.empty.add(reader_.place(item.place, no_source ? 0 : 1));
       return;
     }
-    const auto most = static_cast<size_t>(options_.max_length);
+    const auto most = static_cast<size_t>(options_.max_length * encoders_.ids_per_token);
     if (source.size() > most || target.size() > most) {
       const int side = source.size() > most ? 0 : 1;
       const std::string place = reader_.place(item.place, side);

@@ -80,6 +80,7 @@ struct Corpus {
   int32_t masked = 0;                                  // above 0: targets, of ids below this, are read with gaps
   bool answers = false;                                // targets are answers to the source (data/answers.h) ...
   WordBegins word_begins = {};                         // ... one for each of its words, which begin with these ids
+  std::vector<float> label_weights = {};               // of answers: what the loss of each label is multiplied by
 
   bool weighted() const { return stored ? stored_weights : !weights.empty(); }
 
@@ -110,6 +111,7 @@ struct Encoders {
   int32_t masked = 0;                            // as of a Corpus
   bool answers = false;                          // targets are answers (data/answers.h) ...
   WordBegins word_begins = {};                   // ... to each word
+  int64_t ids_per_token = 1;                     // for data.max_length
   /// What is wrong with a source and its target, "" if nothing.
   std::function<std::string(std::string_view source, std::string_view target)> fault = {};
   Sides sides() const { return answers ? Sides::answers : source ? Sides::two : Sides::one; }

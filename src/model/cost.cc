@@ -16,8 +16,8 @@ MultipliedWeights weights_of(const ModelOptions& o, const Vocabularies& sizes, d
   const double self = (2 + 2 * kv) * d * d, feed = (activation_kind(o.activation).gated ? 3 : 2) * d * ff;
   MultipliedWeights m;
   const auto layers = static_cast<double>(o.decoder_layers) * share;
-  if (o.shape != ModelShape::decoder) m.source = static_cast<double>(o.encoder_layers) * share * (self + feed);
-  if (o.shape == ModelShape::encoder) return m;
+  if (has_encoder(o.shape)) m.source = static_cast<double>(o.encoder_layers) * share * (self + feed);
+  if (!has_decoder(o.shape)) return m;
   m.target = layers * (self + feed) + d * static_cast<double>(sizes.target_vocabulary);
   if (o.shape == ModelShape::encoder_decoder) {
     m.target += layers * 2 * d * d;       // query and output of cross-attention

@@ -78,7 +78,8 @@ Transformer::Layer::Layer(const Blueprint& b, const ModelOptions& o, int layer, 
 Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes, const std::vector<std::string>& frozen)
     : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
-  const bool has_encoder = o.shape != ModelShape::decoder, has_decoder = o.shape != ModelShape::encoder;
+  const bool has_decoder = attune::has_decoder(o.shape), bag = o.shape == ModelShape::bag;
+  const bool has_encoder = attune::has_encoder(o.shape) || bag;
   check(!has_encoder || sizes.source_vocabulary > 0, "transformer", "the source vocabulary is empty");
   check(!has_decoder || sizes.target_vocabulary > 0, "transformer", "the target vocabulary is empty");
   check(o.d_model % o.heads == 0, "transformer", "d_model = {} is not a multiple of heads = {}", o.d_model, o.heads);
@@ -92,15 +93,21 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
   const int common = all_tied ? top.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init) : -1;
 
   if (has_encoder) {
-    const Choice& position = own_or(o.encoder_position, o.position);
+    const Choice position = bag ? Choice{"none"} : own_or(o.encoder_position, o.position);
     source_ = std::make_unique<Input>(encoder, o, position, sizes.longest, "model.encoder_position");
-    source_->table = all_tied ? common
-                     : o.head.kind == "words"  // multiplied by, too
-                         ? encoder.matrix("embedding.weight", sizes.source_vocabulary, o.d_model, init)
-                         : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
-    for (int l = 0; l < o.encoder_layers; ++l)
+    source_->table =
+        all_tied ? common
+        : bag    ? encoder.table("embedding.weight", sizes.source_vocabulary, sizes.target_vocabulary, Init::zeros())
+        : o.head.kind == "words"  // multiplied by, too
+            ? encoder.matrix("embedding.weight", sizes.source_vocabulary, o.d_model, init)
+            : encoder.table("embedding.weight", sizes.source_vocabulary, o.d_model, init);
+    if (bag) {  // each word, or words in a row, has a say in each label
+      source_->scale = 1;
+      source_->rate = 0;
+    }
+    for (int l = 0; l < (bag ? 0 : o.encoder_layers); ++l)
       encoder_.emplace_back(encoder.at(std::to_string(l)), o, l, *source_, false);
-    if (o.norm == NormPlace::pre) encoder_norm_ = std::make_unique<LayerNorm>(encoder.at("norm"), o.d_model);
+    if (o.norm == NormPlace::pre && !bag) encoder_norm_ = std::make_unique<LayerNorm>(encoder.at("norm"), o.d_model);
   }
   if (has_decoder) {
     const Choice& position = own_or(o.decoder_position, o.position);
@@ -114,8 +121,10 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
   }
   if (!has_decoder && !o.head.kind.empty()) {
     HeadSetup setup{.d_model = o.d_model, .labels = sizes.target_vocabulary};
-    setup.pool = o.pool;
-    setup.dropout = static_cast<float>(o.dropout);
+    setup.pool = bag ? Choice{"bag"} : o.pool;
+    if (bag) setup.d_model = sizes.target_vocabulary;
+    setup.direct = bag;
+    setup.dropout = bag ? 0 : static_cast<float>(o.dropout);
     setup.embedding = source_->table;
     head_ = make_head(o.head, setup, top.at("head"), "model.head");
   }

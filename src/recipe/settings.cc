@@ -21,7 +21,7 @@ void demand(bool ok, fmt::format_string<Args...> text, Args&&... args) {
 
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
-  const bool encoder = m.shape != ModelShape::decoder, decoder = m.shape != ModelShape::encoder;
+  const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.shape == ModelShape::bag;
   demand(!encoder || m.encoder_layers > 0,
          "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4");
   demand(!decoder || m.decoder_layers > 0,
@@ -47,9 +47,10 @@ void check_model(const Recipe& r) {
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
   const bool answers = gives_answers(r.task);
-  demand(!answers || m.shape == ModelShape::encoder,
+  demand(!answers || m.shape == ModelShape::encoder || (bag && r.task == Task::classify),
          "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
          r.task == Task::tag ? "tagger" : "classifier");
+  demand(answers || !bag, "model.shape = \"bag\" knows no order to write in\n  fix: leave model.shape out");
   demand(answers || m.head.kind.empty() || (m.shape == ModelShape::encoder && m.head.kind == "words"),
          "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
          m.head.literal());

@@ -17,12 +17,15 @@ enum class Task { translate, language, classify, tag };
 constexpr bool gives_answers(Task task) { return task == Task::classify || task == Task::tag; }
 enum class DataFormat { lines, tsv, csv, conll };
 enum class Overlong { error, skip, crop };
-enum class ModelShape { encoder_decoder, encoder, decoder };
+enum class ModelShape { encoder_decoder, encoder, decoder, bag };
+constexpr bool has_encoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::encoder; }
+constexpr bool has_decoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::decoder; }
 enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
 enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential, plateau };
 enum class AverageOf { last, best };
 enum class GuideKind { diagonal, alignment };
+enum class LabelWeights { equal, root, balanced };
 
 struct DataSettings {
   GroupedTexts train;
@@ -79,11 +82,13 @@ struct ModelOptions {
   std::vector<Choice> attention{{"softmax"}}, encoder_attention, decoder_attention, cross_attention;
   Tie tie = Tie::all;
   Choice head, pool{"mean"};
+  int64_t ngrams = 2;
 
   template <class V>
   void fields(V& v) {
-    v("shape", shape, "which halves there are; language: decoder; classify, tag: encoder",
-      one_of({"encoder-decoder", "encoder", "decoder"}));
+    v("shape", shape,
+      "which halves there are; language: decoder; classify, tag: encoder; bag: words without order, no layers",
+      one_of({"encoder-decoder", "encoder", "decoder", "bag"}));
     v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
     v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
     v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));
@@ -111,6 +116,7 @@ struct ModelOptions {
     v("cross_attention", cross_attention, "the same from decoder to encoder; none: softmax");
     v("tie", tie, "which embeddings are one matrix", one_of({"all", "output", "none"}));
     v("head", head, "classify, tag: what is said about a text; a name or { kind = ..., options }");
+    v("ngrams", ngrams, "shape bag: so many words in a row, and fewer, count as one", between(1, 8));
     v("pool", pool, "classify: how a text becomes a vector; a name or { kind = ..., options }");
   }
 };
@@ -170,6 +176,7 @@ struct TrainOptions {
   double plateau_factor = 0.5;
   int64_t plateau_patience = 2;
   double label_smoothing = 0.1, clip = 0;
+  LabelWeights label_weights = LabelWeights::equal;
   double target_noise = 0, piece_dropout = 0, mask = 0.15;
   SamplingSettings sampling;
   GuideSettings guide;
@@ -211,6 +218,9 @@ struct TrainOptions {
     v("plateau_patience", plateau_patience, "schedule plateau: after so many validations without a better one",
       between(1, 1e9));
     v("label_smoothing", label_smoothing, "share of the target spread over all tokens; language: 0", from_below(0, 1));
+    v("label_weights", label_weights,
+      "classify, tag: what rare labels count: as others; by the root of how rare they are; all labels alike in sum",
+      one_of({"equal", "root", "balanced"}));
     v("clip", clip, "largest norm of the gradient; 0: no limit", at_least(0));
     v("target_noise", target_noise, "share of the decoder's input tokens that are replaced by random ones",
       from_below(0, 1));

@@ -123,6 +123,34 @@ TEST(Answers, SetsAndNumbersAreLearned) {
   EXPECT_EQ(std::stof(c.classify("a a b").label), static_cast<float>(c.classify("a a b").score));
 }
 
+/// Words in any order, two in a row: a bag that is one line of training.
+TEST(Answers, ABagOfWords) {
+  const AnswerRun run("classify", [](const std::string& letters) {
+    return std::string(letters.find("a b") == letters.npos ? "no" : "yes") + "\t" + letters + "\n";
+  });
+  const Sets bag{"model.shape=bag", "train.learning_rate=0.1"};
+  EXPECT_GE(run.test("bag", bag).at("accuracy"), 97);
+  EXPECT_LT(run.test("words", {bag[0], bag[1], "model.ngrams=1"}).at("accuracy"), 97);  // the order is not there
+  const Classifier c(run.folder / "bag", 1);
+  EXPECT_EQ(c.classify("c a b").label, "yes");
+  EXPECT_EQ(c.classify("c b a").label, "no");
+}
+
+/// Of a label that is rare, more are found when it counts for more.
+TEST(Answers, RareLabelsCountForMore) {
+  const AnswerRun run("classify", [n = 0](const std::string& letters) mutable {
+    const bool rare = ++n % 12 == 0;
+    return std::string(rare ? "rare" : "usual") + "\t" + (rare ? "a " : "") + letters + "\n";
+  });
+  const auto found = [&](const std::string& how) {
+    run.test(how, {"train.label_weights=" + how, "train.stop=40u"});
+    int64_t rare = 0;
+    for (const TestedLine& l : test_model(run.folder / how, {}, {}, 1).tested) rare += l.translation == "rare";
+    return rare;
+  };
+  EXPECT_GT(found("balanced"), found("equal"));
+}
+
 TEST(Answers, BadAnswersAreNamed) {
   const auto error = [](const std::string& task, const std::string& data, const std::string& more = "") {
     const AnswerRun run(

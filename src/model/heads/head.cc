@@ -9,6 +9,7 @@
 #include "autograd/arrange.h"
 #include "autograd/chain_loss.h"
 #include "autograd/label_loss.h"
+#include "autograd/linear.h"
 #include "autograd/output_loss.h"
 #include "kernels/viterbi.h"
 #include "model/heads/label.h"
@@ -68,11 +69,31 @@ int32_t largest(const Tensor& scores, int64_t row) {
 
 }  // namespace
 
-Pooled::Pooled(const HeadSetup& setup, int64_t out, const Blueprint& b)
+Pooled::Pooled(const HeadSetup& setup, int64_t size, const Blueprint& b)
     : pooling(make_pooling(setup.pool, setup.d_model, b.at("pool"), "model.pool")),
-      output(b, out, pooling->width()),
+      out(size),
       rate(setup.dropout),
-      site(b.site()) {}
+      site(b.site()) {
+  const int64_t in = pooling->width();
+  if (!setup.direct) weight_ = b.matrix("weight", out, in, Init::xavier(in, out));
+  bias_ = b.vector("bias", out, Init::zeros());
+}
+
+Var Pooled::weight(const Pass& pass) const {
+  if (weight_ >= 0) return pass[weight_];
+  const Var one = pass.ctx.make({out, out}, pass.dtype(), {});
+  pass.ctx.run([&] {
+    by_type(one.dtype(), [&](auto t) {
+      auto* x = one.value().template as<decltype(t)>();
+      for (int64_t i = 0; i < out * out; ++i) x[i] = i % (out + 1) == 0 ? 1 : 0;
+    });
+  });
+  return one;
+}
+
+Var Pooled::operator()(const Pass& pass, const HeadInput& in) const {
+  return linear(pass.ctx, vectors(pass, in), weight(pass), bias(pass));
+}
 
 Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
   return dropped(pass, (*pooling)(pass, in.rows, *in.texts), rate, site);
@@ -87,8 +108,7 @@ Segments Head::most_answers(const Segments& texts) const {
 Var LabelHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   check_one_each("label", in);
   return output_loss(
-      pass.ctx,
-      output_loss_of({pooled_.vectors(pass, in), pass[pooled_.output.weight], pass[pooled_.output.bias]}, in, options));
+      pass.ctx, output_loss_of({pooled_.vectors(pass, in), pooled_.weight(pass), pooled_.bias(pass)}, in, options));
 }
 
 std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {

@@ -31,7 +31,8 @@ struct HeadSetup {
   int64_t d_model = 0, labels = 0;
   Choice pool{"mean"};
   float dropout = 0;
-  int embedding = -1;  // the parameter of the words' own embeddings
+  int embedding = -1;   // the parameter of the words' own embeddings
+  bool direct = false;  // rows are scores already
 };
 
 class Head {

@@ -1,7 +1,7 @@
-// A text as one vector, and a linear layer on it: what heads for whole texts have in common.
+// A text as one vector, and a linear layer on it: what heads for whole texts have in common. Where rows are scores
+// already, the layer is a bias.
 #pragma once
 #include "model/heads/head.h"
-#include "model/layers/linear.h"
 #include "model/pooling/pooling.h"
 
 namespace attune {
@@ -11,10 +11,14 @@ struct Pooled {
   /// The vectors, [texts, width].
   Var vectors(const Pass& pass, const HeadInput& in) const;
   /// [texts, out]
-  Var operator()(const Pass& pass, const HeadInput& in) const { return output(pass, vectors(pass, in)); }
+  Var operator()(const Pass& pass, const HeadInput& in) const;
+  /// What the vectors are multiplied by, [out, width].
+  Var weight(const Pass& pass) const;
+  Var bias(const Pass& pass) const { return pass[bias_]; }
 
   std::unique_ptr<Pooling> pooling;
-  Linear output;
+  int64_t out;
+  int weight_ = -1, bias_;  // no weight: vectors are scores already
   float rate;
   uint64_t site;
 };

@@ -7,6 +7,7 @@
 #include "autograd/reduce.h"
 #include "model/kinds.h"
 #include "model/pooling/attention.h"
+#include "model/pooling/bag.h"
 #include "model/pooling/first.h"
 #include "model/pooling/max.h"
 #include "model/pooling/mean.h"
@@ -20,6 +21,18 @@ Var FirstPooling::operator()(const Pass& pass, const Var& rows, const Segments& 
     for (int64_t i = 0; i < texts.count(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(texts.begin(i));
   });
   return gather_rows(pass.ctx, rows, ids);
+}
+
+Var BagPooling::operator()(const Pass& pass, const Var& rows, const Segments& texts) const {
+  Ctx& ctx = pass.ctx;
+  const Var mean = segment_mean(ctx, rows, texts), roots = ctx.make({texts.count(), 1}, mean.dtype(), {});
+  ctx.run([&] {
+    by_type(roots.dtype(), [&](auto t) {
+      for (int64_t i = 0; i < texts.count(); ++i)
+        roots.value().template as<decltype(t)>()[i] = std::sqrt(static_cast<decltype(t)>(texts.length(i)));
+    });
+  });
+  return multiply(ctx, mean, roots);
 }
 
 AttentionPooling::AttentionPooling(const Options& o, int64_t d_model, const Blueprint& b)
