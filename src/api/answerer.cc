@@ -27,9 +27,13 @@ Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
 Tokenizers learn_tokenizers(const Recipe& recipe) {
   const Sides sides = sides_of(recipe.task);
   Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides);
-  if (sides == Sides::answers)
-    t.labels = std::make_shared<const text::Labels>(learn_labels(recipe.data, recipe.model.head.kind));
+  t.labels = learn_labels_of(recipe);
   return t;
+}
+
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
+  if (!gives_answers(recipe.task)) return nullptr;
+  return std::make_shared<const text::Labels>(learn_labels(recipe.data, recipe.model.head.kind));
 }
 
 Answerer::Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)

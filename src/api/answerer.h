@@ -42,5 +42,7 @@ int64_t ngrams_of(const Recipe& recipe);
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers);
 /// Learns the vocabulary, and the labels where there are such, from the training data.
 Tokenizers learn_tokenizers(const Recipe& recipe);
+/// The labels alone; none where the task has none.
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe);
 
 }  // namespace attune

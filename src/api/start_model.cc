@@ -54,6 +54,10 @@ class Taker {
       missing.push_back(p.name + " is not there");
       return;
     }
+    if (in_part(p.name, "head") && other_labels()) {
+      take_labels(p, *t, to);
+      return;
+    }
     const int64_t rows = p.shape.rank() == 2 ? p.shape[0] : 0;
     const std::optional<bool> source = of_source(p.name);
     const bool same =
@@ -95,6 +99,29 @@ class Taker {
   std::vector<std::string> matched;  // of which vocabulary how much
 
  private:
+  bool other_labels() const { return before_.labels && now_.labels && before_.labels->hash() != now_.labels->hash(); }
+  /// What is said of labels that were there before.
+  void take_labels(const NamedParameter& p, const StoredTensor& t, float* to) {
+    const text::Labels &before = *before_.labels, &now = *now_.labels;
+    const int64_t width = p.shape.size() / std::max<int64_t>(1, p.shape[0]);
+    if (t.type != Stored::f32 || p.shape[0] != now.size() || t.dims[0] != before.size() ||
+        t.size() != before.size() * width) {
+      matched.push_back(p.name + ": other labels, it keeps its first values");
+      return;
+    }
+    std::vector<float> rows(static_cast<size_t>(t.size()));
+    file_.read(t, rows.data());
+    int64_t found = 0;
+    for (int32_t i = 0; i < now.size(); ++i) {
+      const int32_t was = before.number(now.name(i));
+      if (was < 0) continue;
+      ++found;
+      std::copy_n(rows.data() + was * width, width, to + i * width);
+    }
+    matched.push_back(fmt::format("{}: {} of {} labels were there before, the others keep first values", p.name,
+                                  thousands(found), thousands(now.size())));
+    ++taken;
+  }
   struct Words {
     const text::Vocabulary *before, *now;
   };

@@ -55,6 +55,8 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
     check_files("data.valid", data.valid, data.encoding);
     check_files("data.alignment", data.alignment, "utf-8");
     check_files("data.weights", data.weights.texts, "utf-8");
+    if (const std::string& vectors = body_->recipe.train.vectors; !vectors.empty())
+      check_files("train.vectors", {vectors}, "utf-8");
   });
 }
 

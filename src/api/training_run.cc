@@ -4,6 +4,7 @@
 #include <cmath>
 #include <filesystem>
 
+#include "api/word_vectors.h"
 #include "attune/bench.h"
 #include "attune/new_recipe.h"
 #include "base/error.h"
@@ -73,6 +74,8 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       learner_(model_, fit_to_memory(), data_.train.longest(), pool_),
       validator_(model_, data_, tokenizers_, recipe_, pool_) {
   model_.initialize(recipe_.train.seed);
+  if (!place_.from && !recipe_.train.vectors.empty())
+    place_.notes.push_back(give_word_vectors(recipe_.train.vectors, *tokenizers_.source, model_));
   if (start_) {
     start_->give(model_, tokenizers_, &pool_);
     place_.folder.set_start(start_->hash());
@@ -104,7 +107,11 @@ Tokenizers TrainingRun::first_tokenizers() const {
         : recipe_.tokenizer_of_start ? "reading the start"
                                      : "learning the vocabulary");
   if (place_.from) return Tokenizers::load(place_.from->path + "/" + kTokenizerName);
-  if (recipe_.tokenizer_of_start) return start_->tokenizers();
+  if (recipe_.tokenizer_of_start) {
+    Tokenizers t = start_->tokenizers();
+    t.labels = learn_labels_of(recipe_);
+    return t;
+  }
   return learn_tokenizers(recipe_);
 }
 

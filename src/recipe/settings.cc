@@ -304,6 +304,7 @@ void make_absolute(Recipe& recipe, const std::filesystem::path& folder) {
                                           &data.weights.texts, &data.alignment})
     for (std::string& f : *files)
       if (f != "-") f = absolute(f);
+  if (std::string& vectors = recipe.train.vectors; !vectors.empty()) vectors = absolute(vectors);
   if (std::string& start = recipe.train.start; !start.empty()) {
     start = absolute(start);
     while (start.size() > 1 && start.ends_with('/')) start.pop_back();

@@ -186,7 +186,7 @@ struct TrainOptions {
   AverageOf average_of = AverageOf::last;
   int64_t patience = 0;
   double ema = 0;
-  std::string start;
+  std::string start, vectors;
   std::vector<std::string> start_parts, freeze;
   uint64_t seed = 1;
   MetricSettings metric_options;
@@ -240,6 +240,7 @@ struct TrainOptions {
       from_below(0, 1));
     v("start", start,
       "a model folder or checkpoint whose weights, and tokenizer if there is no [tokenizer], are the first");
+    v("vectors", vectors, "a file of word vectors, a word and its numbers a line: first values of the embeddings");
     v("start_parts", start_parts, "what to take of it: \"encoder\", \"decoder.0\", \"embedding\"; none: all");
     v("freeze", freeze, "parts that no update changes, named likewise");
     v("seed", seed, "where all random numbers start", between(0, 0x1p53));

@@ -189,6 +189,60 @@ TEST(Answers, MissingWordsAreGuessedAndHelp) {
   EXPECT_GE(tuned.at("accuracy"), 95);
 }
 
+TEST(Answers, LabelsOfAStartAreMatchedByTheirNames) {
+  const AnswerRun run("classify", first_label);
+  const AnswerRun other("classify", [n = 0](const std::string& letters) mutable {  // the other order, and one more
+    return (++n % 9 == 0 ? "new\tf f f f\n" : n % 3 == 0 ? first_label(letters) : first_label("a " + letters));
+  });
+  run.test("m");
+  const Sets start{"train.start=\"" + run.folder / "m" + "\"", "train.stop=1u", "train.learning_rate=1e-9"};
+  std::string log;
+  Trainer t({.recipe = other.folder / "recipe.toml", .out = other.folder / "m", .sets = start, .threads = 1});
+  TrainingEvents events;
+  events.on_log = [&](const std::string& line) { log += line + "\n"; };
+  t.run(events);
+  EXPECT_NE(log.find("head.weight: 2 of 3 labels were there before"), std::string::npos) << log;
+  const Classifier before(run.folder / "m", 1), after(other.folder / "m", 1);
+  for (const char* text : {"a b", "b c", "d d", "c a"}) {
+    const auto scores = after.classify(text);
+    const auto at = [&](const std::string& label) {
+      return scores.scores[static_cast<size_t>(std::find(after.labels().begin(), after.labels().end(), label) -
+                                               after.labels().begin())];
+    };
+    EXPECT_EQ(at("with a") > at("without a"), before.classify(text).label == "with a") << text;
+  }
+}
+
+TEST(Answers, WordVectorsAreFirstValues) {
+  const AnswerRun run("classify", first_label, "position = \"none\"");
+  std::string vectors = "3 32\n";
+  for (const char* word : {"a", "zebra", "b"}) {
+    vectors += word;
+    for (int i = 0; i < 32; ++i) vectors += fmt::format(" {}", word[0] == 'a' ? 0.5 : -0.25);
+    vectors += "\n";
+  }
+  put(run.folder / "v.txt", vectors);
+  std::string log;
+  Trainer t({.recipe = run.folder / "recipe.toml",
+             .out = run.folder / "m",
+             .sets = {"train.vectors=\"" + run.folder / "v.txt" + "\"", "train.stop=1u", "train.learning_rate=1e-9"},
+             .threads = 1});
+  TrainingEvents events;
+  events.on_log = [&](const std::string& line) { log += line + "\n"; };
+  t.run(events);
+  EXPECT_NE(log.find("2 of 10 pieces begin with vectors of "), std::string::npos) << log;
+  put(run.folder / "v.txt", "a 1 2\n");
+  const std::string e = error_of(
+      [&] {
+        Trainer({.recipe = run.folder / "recipe.toml",
+                 .out = run.folder / "n",
+                 .sets = {"train.vectors=\"" + run.folder / "v.txt" + "\""}})
+            .run();
+      },
+      ErrorKind::data);
+  EXPECT_NE(e.find("v.txt:1: 2 numbers behind a word, and model.d_model = 32\n  fix: "), std::string::npos) << e;
+}
+
 /// The same bits whatever the threads and the stops.
 TEST(Answers, SameBits) {
   const AnswerRun run("classify", first_label, "pool = \"attention\"");
