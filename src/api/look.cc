@@ -4,6 +4,7 @@
 
 #include "attune/translator.h"
 #include "base/error.h"
+#include "data/answers.h"
 
 namespace attune {
 
@@ -39,7 +40,7 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
     fail(ErrorKind::usage,
          "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack, layer_);
   std::vector<int32_t> read{text::kBegin};  // while it says the target
-  read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
+  if (!pair.target.empty()) read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
   const text::Tokenizer& target = *tokenizers.target;
   p.columns = at_ == AttentionSite::decoder ? pieces_of(target, read) : pieces_of(*tokenizers.source, pair.source);
   p.rows = at_ == AttentionSite::encoder || pair.source.empty() ? p.columns : pieces_of(target, pair.target);
@@ -50,7 +51,32 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
   return p;
 }
 
+namespace {
+
+/// Of a model that reads and does not write: what its text looked at in itself.
+AttentionLook look_at_encoder(const std::string& model, const std::string& text, const AttentionChoice& given,
+                              int threads) {
+  if (given.at == AttentionSite::decoder || !given.target.empty())
+    fail(ErrorKind::usage, "{} reads texts and writes none: it has no {}\n  fix: leave out {}", model,
+         given.target.empty() ? "decoder" : "translation to explain",
+         given.target.empty() ? "--at, or give --at encoder" : "--target");
+  ThreadPool pool(threads);
+  const OpenedModel m = open_model_files(model, &pool);
+  AttentionChoice choice = given;
+  choice.at = AttentionSite::encoder;
+  const LookedAt at(*m.model, choice);
+  SentencePair pair{encode_texts(*m.tokenizers.source, text), {}};
+  pair.source.resize(std::min(pair.source.size(), static_cast<size_t>(m.recipe.data.max_length)));
+  pair.source.insert(pair.source.begin(), text::kBegin);
+  pair.source.push_back(text::kEnd);
+  Arena arena;
+  return at(m.tokenizers, pair, arena);
+}
+
+}  // namespace
+
 AttentionLook look_at(const std::string& model, const std::string& text, const AttentionChoice& given, int threads) {
+  if (encodes_alone(model)) return look_at_encoder(model, text, given, threads);
   if (!is_language_model(model)) return Translator(model, threads).attention(text, given);
   if (given.at == AttentionSite::encoder || !given.target.empty())
     fail(ErrorKind::usage, "{} is a language model: it has no {}\n  fix: leave out {}", model,

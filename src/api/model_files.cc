@@ -35,8 +35,12 @@ bool is_language_model(const std::string& dir) try {
   return load_recipe(dir + "/" + kRecipeName).task == Task::language;
 } catch (const Error&) { return false; }
 
+bool encodes_alone(const std::string& dir) try {
+  return load_recipe(dir + "/" + kRecipeName).model.shape == ModelShape::encoder;
+} catch (const Error&) { return false; }
+
 bool gives_answers(const std::string& dir) try {
-  return sides_of(load_recipe(dir + "/" + kRecipeName).task) == Sides::answers;
+  return gives_answers(load_recipe(dir + "/" + kRecipeName).task);
 } catch (const Error&) { return false; }
 
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {

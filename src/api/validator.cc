@@ -65,9 +65,16 @@ AttentionPicture Validator::picture() const {
     all.push_back(text::kEnd);
     return all;
   };
-  SentencePair pair{{}, some(valid.target[0], model_.longest_target())};
+  SentencePair pair;
   AttentionChoice choice{.at = AttentionSite::decoder};
-  if (!valid.one_sided()) {
+  if (model_.head()) {
+    pair.source = some(valid.one_sided() ? valid.target[0] : valid.source[0], model_.longest_source() - 1);
+    pair.source.insert(pair.source.begin(), text::kBegin);
+    choice.at = AttentionSite::encoder;
+  } else {
+    pair.target = some(valid.target[0], model_.longest_target());
+  }
+  if (!model_.head() && !valid.one_sided()) {
     pair.source = some(valid.source[0], model_.longest_source());
     choice.at = AttentionSite::cross;
   }
@@ -94,7 +101,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    if (!model_.head()) v.attention = picture();
+    if (model_.options().shape != ModelShape::bag && !data_.valid.stored) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }

@@ -14,12 +14,14 @@ std::vector<float> attention_weights(const Transformer& model, const SentencePai
   AttentionTap tap;
   tap.place = place;
   Pass pass{ctx, model.parameters(), nullptr, &tap};
+  const Segments sources = Segments::single(std::ssize(pair.source));
+  Var encoded;
+  if (has_encoder(model.options().shape))
+    encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
+  if (!has_decoder(model.options().shape)) return std::move(tap.weights);
   std::vector<int32_t> said{text::kBegin};
   said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
-  const Segments sources = Segments::single(std::ssize(pair.source)), targets = Segments::single(std::ssize(said));
-  Var encoded;
-  if (model.options().shape == ModelShape::encoder_decoder)
-    encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
+  const Segments targets = Segments::single(std::ssize(said));
   model.decode(pass, {Tensor(said.data(), Shape{std::ssize(said)}), &targets}, encoded, &sources);
   return std::move(tap.weights);
 }

@@ -5,6 +5,7 @@
 
 #include "api/small_run.h"
 #include "attune/classifier.h"
+#include "attune/look.h"
 #include "attune/tagger.h"
 #include "attune/test.h"
 #include "base/text.h"
@@ -241,6 +242,21 @@ TEST(Answers, WordVectorsAreFirstValues) {
       },
       ErrorKind::data);
   EXPECT_NE(e.find("v.txt:1: 2 numbers behind a word, and model.d_model = 32\n  fix: "), std::string::npos) << e;
+}
+
+TEST(Answers, WhatATextLookedAt) {
+  const AnswerRun run("classify", first_label);
+  run.test("m");
+  const AttentionLook look = look_at(run.folder / "m", "a b c");
+  EXPECT_EQ(look.rows, (std::vector<std::string>{"<s>", "a", "b", "c", "</s>"}));
+  EXPECT_EQ(look.columns, look.rows);
+  EXPECT_EQ(look.at, AttentionSite::encoder);
+  double sum = 0;
+  for (size_t i = 0; i < 5; ++i) sum += static_cast<double>(look.weights[i]);
+  EXPECT_NEAR(sum, 1, 1e-5);
+  EXPECT_NE(error_of([&] { look_at(run.folder / "m", "a", {.at = AttentionSite::decoder}); }, ErrorKind::usage)
+                .find("reads texts and writes none"),
+            std::string::npos);
 }
 
 /// The same bits whatever the threads and the stops.
