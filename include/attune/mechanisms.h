@@ -7,7 +7,7 @@
 
 namespace attune {
 
-/// A mechanism, score, normaliser, position scheme or optimiser.
+/// A mechanism, score, normaliser, position scheme, optimiser, head or pool.
 struct Described {
   std::string name, sentence, formula;
   std::string cost;  // of mechanisms; else ""
@@ -41,7 +41,11 @@ std::vector<Position> positions();
 /// How weights follow from gradients: `train.optimizer`. docs/recipe.md has them.
 std::vector<Described> optimizers();
 
-/// All but the optimisers as a page of Markdown: docs/mechanisms.md.
+/// What is said about a text, `model.head`, and how a text becomes a vector, `model.pool`. docs/labels.md has them.
+std::vector<Described> heads();
+std::vector<Described> pools();
+
+/// All but the optimisers, heads and pools as a page of Markdown: docs/mechanisms.md.
 std::string mechanisms_reference();
 
 }  // namespace attune

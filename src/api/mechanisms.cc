@@ -3,6 +3,8 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "model/attention/mechanism.h"
+#include "model/heads/head.h"
+#include "model/pooling/pooling.h"
 #include "model/position/scheme.h"
 #include "model/score/score.h"
 #include "train/optimizer/optimizer.h"
@@ -101,6 +103,24 @@ std::vector<Described> optimizers() {
   for (size_t i = 0; i < optimizer_kinds().size(); ++i) {
     const OptimizerKind& k = optimizer_kinds()[i];
     all.push_back({k.name, k.sentence, k.formula, "", k.cite, keys_of(optimizer_options()[i])});
+  }
+  return all;
+}
+
+std::vector<Described> heads() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < head_kinds().size(); ++i) {
+    const HeadKind& k = head_kinds()[i];
+    all.push_back({k.name, k.sentence, "", "", k.cite, keys_of(head_options()[i])});
+  }
+  return all;
+}
+
+std::vector<Described> pools() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < pooling_kinds().size(); ++i) {
+    const PoolingKind& k = pooling_kinds()[i];
+    all.push_back({k.name, k.sentence, k.formula, "", k.cite, keys_of(pooling_options()[i])});
   }
   return all;
 }

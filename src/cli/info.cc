@@ -109,25 +109,36 @@ void tell_positions(const InfoOptions& options, const Session& session) {
   if (!session.json) print(table({"position", "relative", "meaning", "options"}, rows));
 }
 
-void tell_optimizers(const InfoOptions& options, const Session& session) {
-  if (options.markdown) return print(recipe_reference());
+void tell_all(const char* what, const std::vector<Described>& all, const Session& session) {
   std::vector<std::vector<std::string>> rows;
-  for (const Described& d : optimizers()) {
+  for (const Described& d : all) {
     if (session.json)
       print(to_json(described(d)) + "\n");
     else
       rows.push_back({d.name, d.sentence, options_text(d)});
   }
-  if (!session.json) print(table({"optimizer", "meaning", "options"}, rows));
+  if (!session.json) print(table({what, "meaning", "options"}, rows));
+}
+
+void tell_optimizers(const InfoOptions& options, const Session& session) {
+  if (options.markdown) return print(recipe_reference());
+  tell_all("optimizer", optimizers(), session);
+}
+void tell_heads(const InfoOptions& options, const Session& session) {
+  if (options.markdown) return print(recipe_reference());
+  tell_all("head", heads(), session);
+}
+void tell_pools(const InfoOptions& options, const Session& session) {
+  if (options.markdown) return print(recipe_reference());
+  tell_all("pool", pools(), session);
 }
 
 void run(const InfoOptions& options, const Session& session) {
   using Tell = void (*)(const InfoOptions&, const Session&);
-  const std::vector<std::pair<std::string, Tell>> topics{{"mechanisms", tell_mechanisms},
-                                                         {"scores", tell_scores},
-                                                         {"positions", tell_positions},
-                                                         {"optimizers", tell_optimizers},
-                                                         {"recipe", tell_recipe}};
+  const std::vector<std::pair<std::string, Tell>> topics{
+      {"mechanisms", tell_mechanisms}, {"scores", tell_scores}, {"positions", tell_positions},
+      {"optimizers", tell_optimizers}, {"heads", tell_heads},   {"pools", tell_pools},
+      {"recipe", tell_recipe}};
   std::vector<std::string> known;
   for (const auto& [name, tell] : topics) {
     if (options.what == name) return tell(options, session);
@@ -151,9 +162,9 @@ void add_info(CLI::App& app, Session& session) {
                                   "  attune info recipe --json | jq -r .key");
   command->group("Making models");
   command
-      ->add_option(
-          "what", options->what,
-          "a model folder; or what can be chosen: mechanisms, scores, positions, optimizers, recipe (every key)")
+      ->add_option("what", options->what,
+                   "a model folder; or what can be chosen: mechanisms, scores, positions, optimizers, heads, "
+                   "pools, recipe (every key)")
       ->type_name("WHAT")
       ->required();
   command->add_flag("--markdown", options->markdown, "as a page of Markdown");
