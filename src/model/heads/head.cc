@@ -215,45 +215,46 @@ std::vector<int32_t> WordsHead::answers(const Pass&, const Tensor& scores, const
 
 namespace {
 
-using Make = std::unique_ptr<Head> (*)(const Choice&, const HeadSetup&, const Blueprint&, const std::string& key);
-
-template <class T>
-std::unique_ptr<Head> make(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
-                           const std::string& key) {
-  typename T::Options options;
-  apply_options(fields_of(options), choice, key);
-  return std::make_unique<T>(options, setup, place);
-}
-
-constexpr Make kMakers[] = {
-#define HEAD(type) make<type>,
-#include "model/heads/kinds.inc"
-#undef HEAD
+struct Registry {
+  std::vector<HeadKind> kinds;
+  std::vector<Fields> options;
+  std::vector<MakeHead> makers;
 };
 
-}  // namespace
-
-const std::vector<HeadKind>& head_kinds() {
-  static const std::vector<HeadKind> kinds{
+Registry& registry() {
+  static Registry all{{
 #define HEAD(type) type::kKind,
 #include "model/heads/kinds.inc"
 #undef HEAD
-  };
-  return kinds;
-}
-
-const std::vector<Fields>& head_options() {
-  static const std::vector<Fields> options{
+                      },
+                      {
 #define HEAD(type) default_options<type>(),
 #include "model/heads/kinds.inc"
 #undef HEAD
-  };
-  return options;
+                      },
+                      {
+#define HEAD(type) make_head_of<type>,
+#include "model/heads/kinds.inc"
+#undef HEAD
+                      }};
+  return all;
+}
+
+}  // namespace
+
+const std::vector<HeadKind>& head_kinds() { return registry().kinds; }
+const std::vector<Fields>& head_options() { return registry().options; }
+
+void add_head(const HeadKind& kind, Fields options, MakeHead make) {
+  Registry& r = registry();
+  r.kinds.push_back(kind);
+  r.options.push_back(std::move(options));
+  r.makers.push_back(make);
 }
 
 std::unique_ptr<Head> make_head(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
                                 const std::string& key) {
-  return kMakers[find_kind(head_kinds(), choice, key)](choice, setup, place, key);
+  return registry().makers[find_kind(head_kinds(), choice, key)](choice, setup, place, key);
 }
 
 }  // namespace attune

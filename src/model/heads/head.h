@@ -59,6 +59,22 @@ const std::vector<HeadKind>& head_kinds();
 /// The options of each of them, with their defaults.
 const std::vector<Fields>& head_options();
 
+using MakeHead = std::unique_ptr<Head> (*)(const Choice&, const HeadSetup&, const Blueprint&, const std::string& key);
+/// One more, for programs that have their own. Before any model is made, and by one thread.
+void add_head(const HeadKind& kind, Fields options, MakeHead make);
+template <class T>
+std::unique_ptr<Head> make_head_of(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
+                                   const std::string& key) {
+  typename T::Options options;
+  apply_options(fields_of(options), choice, key);
+  return std::make_unique<T>(options, setup, place);
+}
+template <class T>
+void add_head() {
+  static typename T::Options options;
+  add_head(T::kKind, fields_of(options), make_head_of<T>);
+}
+
 /// Makes the chosen one. ErrorKind::recipe, naming `key` ("model.head"), for a kind or options there are not.
 std::unique_ptr<Head> make_head(const Choice& choice, const HeadSetup& setup, const Blueprint& place,
                                 const std::string& key);

@@ -1,0 +1,85 @@
+// attune classify and attune tag as people and scripts meet them.
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "api/small_run.h"
+#include "run_program.h"
+
+namespace attune::test {
+namespace {
+
+using Json = nlohmann::json;
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+struct AnswerModels : testing::Test {
+  TempFolder folder{memory_folder()};
+  std::string labels = train("classify", "yes\ta b\nno\tb c\nno\tc\nyes\ta\n", "");
+  std::string tags = train("tag", "Ada\tB-PER\nL\tI-PER\nruns\tO\n\nshe\tO\nruns\tO\n\n", "columns = [1, 2]\n");
+
+  std::string train(const std::string& task, const std::string& text, const std::string& data) const {
+    std::string all;
+    for (int i = 0; i < 20; ++i) all += text;
+    put(folder / task, all);
+    put(folder / (task + ".toml"),
+        "task = \"" + task + "\"\n[data]\ntrain = [\"" + task + "\"]\nvalid = [\"" + task + "\"]\n" + data +
+            "[tokenizer]\nkind = \"word\"\n[model]\nencoder_layers = 1\nd_model = 16\nd_ff = "
+            "16\nheads = 2\ndropout = 0.0\n[train]\nbatch_tokens = 256\nwarmup = "
+            "5\nlearning_rate = 1e-2\nstop = \"60u\"\naverage = 1\n");
+    Trainer({.recipe = folder / (task + ".toml"), .out = folder / (task + "-m"), .sets = {}, .threads = 1}).run();
+    return folder / (task + "-m");
+  }
+};
+
+TEST_F(AnswerModels, ALabelALine) {
+  const std::string file = put(folder / "in", "a\n\nc b\r\n\xff\0 x\nb a");
+  const Outcome r = run_attune({"classify", labels, file});
+  ASSERT_EQ(r.code, 0) << r.err;
+  const auto lines = lines_of(r.out);
+  ASSERT_EQ(lines.size(), 5u);
+  EXPECT_EQ(lines[0], "yes");
+  EXPECT_EQ(lines[2], "no");
+  EXPECT_EQ(lines[4], "yes");
+  EXPECT_EQ(run_attune({"classify", labels, file, "--threads", "3", "--batch-tokens", "1"}).out, r.out);
+  const auto scored = lines_of(run_attune({"classify", labels, file, "--scores"}).out);
+  EXPECT_EQ(scored[0].substr(0, 4), "yes\t");
+  EXPECT_GT(std::stod(scored[0].substr(4)), 0.5);
+  const Json j = Json::parse(lines_of(run_attune({"classify", labels, file, "--json"}).out)[0]);
+  EXPECT_EQ(j["label"], "yes");
+  EXPECT_NEAR(j["scores"]["yes"].get<double>() + j["scores"]["no"].get<double>(), 1, 1e-6);
+  EXPECT_EQ(j["score"], j["scores"]["yes"]);
+}
+
+TEST_F(AnswerModels, ALabelAWord) {
+  const std::string file = put(folder / "in", "Ada L runs\n\nshe runs");
+  EXPECT_EQ(run_attune({"tag", tags, file}).out, "B-PER I-PER O\n\nO O\n");
+  EXPECT_EQ(run_attune({"tag", tags, file, "--format", "pairs"}).out, "Ada/B-PER L/I-PER runs/O\n\nshe/O runs/O\n");
+  EXPECT_EQ(run_attune({"tag", tags, file, "--format", "conll"}).out,
+            "Ada\tB-PER\nL\tI-PER\nruns\tO\n\n\nshe\tO\nruns\tO\n\n");
+  const Json j = Json::parse(lines_of(run_attune({"tag", tags, file, "--json"}).out)[0]);
+  EXPECT_EQ(j["words"], Json({"Ada", "L", "runs"}));
+  EXPECT_EQ(j["spans"], Json::parse(R"([{"label": "PER", "first": 0, "last": 1}])"));
+  EXPECT_EQ(j["scores"].size(), 3u);
+}
+
+TEST_F(AnswerModels, OtherTasksAreNamed) {
+  const Outcome r = run_attune({"tag", labels, folder / "classify"});
+  EXPECT_EQ(r.code, 5);
+  EXPECT_NE(r.err.find("is a model for another task\n  fix: use `attune classify`"), std::string::npos) << r.err;
+  EXPECT_EQ(run_attune({"translate", labels, folder / "classify"}).code, 5);
+  EXPECT_EQ(run_attune({"info", labels}).code, 0);
+  EXPECT_EQ(
+      run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " classify " + labels + " " + folder / "classify" + " > /dev/full"})
+          .code,
+      6);
+}
+
+}  // namespace
+}  // namespace attune::test
