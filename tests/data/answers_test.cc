@@ -6,6 +6,7 @@
 
 #include "checks.h"
 #include "data/batches.h"
+#include "data/files.h"
 #include "data/tokenizers.h"
 
 namespace attune {
@@ -75,7 +76,7 @@ TEST(AnswersData, EveryWordBeginsOnce) {
                           text::TokenizerKind::word}) {
     const auto t = train_tokenizers(data, {.kind = kind, .size = 40}, Sides::answers).source;
     const std::vector<bool> begins = word_begins(*t);
-    for (const std::string& word : {"lowest", "zzz", "\xe2\x96\x81",
+    for (const std::string word : {"lowest", "zzz", "\xe2\x96\x81",
                                     "a\xc2\xa0"
                                     "b",
                                     "\xff", "the\xe2\x80\x8b", "\xe2\x80\x8b"}) {

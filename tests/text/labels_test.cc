@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "checks.h"
+#include "data/files.h"
 
 namespace attune::text {
 namespace {
