@@ -30,6 +30,7 @@ class Validator {
   const Recipe& recipe_;
   ThreadPool& pool_;
   Evaluator evaluate_;
+  double loss_by_frequency_;
 };
 
 }  // namespace attune
