@@ -12,6 +12,7 @@ DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& 
   for (const Layer& l : decoder_) {
     state.memory_.push_back(l.cross ? l.cross->memory(pass, encoded) : Var());
     state.states_.push_back(l.self.mechanism->state(static_cast<int64_t>(source_of.size()), longest));
+    state.states_.back()->use(pass.ctx.arena);
   }
   state.source_of_ = std::move(source_of);
   return state;
