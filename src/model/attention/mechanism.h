@@ -68,6 +68,12 @@ class AttentionState {
   virtual void use(Arena& /*arena*/) {}
 };
 
+/// What is remembered of some of the rows of a step: so many, which follow those of the share before it.
+struct StateShare {
+  AttentionState* state = nullptr;
+  int64_t rows = 0;
+};
+
 /// The parts of a layer that a mechanism wants beside itself.
 struct LayerParts {
   bool projections = true;   // query, key, value and output matrices
