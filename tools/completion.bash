@@ -14,16 +14,20 @@ _attune() {
   --smooth) words="exp floor none" ;;
   --paired) words="bootstrap randomization" ;;
   --variant) words="1 2 L" ;;
+  --pool) words="mean first last max" ;;
   --unit) words="line word" ;;
   --format) words="lines conll" ;;
   --average) words="macro micro weighted" ;;
   --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width | --alignment-layer | --alignment-heads | --prompt | --stop) words="" ;;
   *)
     case "$at" in
-    "") words="demo new train compare translate look average quantize tokenizer test metric info doctor bench --version $common" ;;
+    "") words="demo new train compare translate generate score embed look average quantize tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
-    " translate"*) words="$search --n-best --prefix --alignment --align-to --scores $common" ;;
+    " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream $common" ;;
+    " generate"*) words="--prompt $search --n-best --stop --scores --stream $common" ;;
+    " score"*) words="--length-penalty --batch-tokens --total $common" ;;
+    " embed"*) words="--pool --npy --batch-tokens $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;
     " test"*) words="--set $search $common" ;;
     " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;

@@ -4,14 +4,22 @@
 //   for (auto& r : t.translate(lines, {.beam = 5})) std::cout << r.text << "\n";
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "attune/look.h"
+#include "attune/streamed_token.h"
 
 namespace attune {
+
+/// Which attention from decoder to encoder tells what came from what.
+struct AlignmentChoice {
+  int layer = -1;  // from 0 at the bottom; -1: what was guided in training (train.guide), else the last but one
+  std::vector<int> heads = {};  // the mean of these; none: of the head that was guided, else of all
+};
 
 struct TranslateOptions {
   int beam = 5;                 // hypotheses kept at each step; 1: the most probable word, step by step
@@ -22,6 +30,8 @@ struct TranslateOptions {
   int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10
   int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
   bool alignment = false;       // which word came from which
+  bool attention = false;       // how much each piece of the translation looked at each of the line
+  AlignmentChoice align_by = {};
 
   /// Tokens drawn at random, n_best times, instead of the most probable translation.
   bool sample = false;
@@ -36,6 +46,9 @@ struct TranslateOptions {
   std::vector<std::string> suppressed = {};  // pieces that are never said
   /// How translations begin, one for each line; none: as they like.
   std::vector<std::string> prefixes = {};
+  OnToken on_token = {};  // who watches the translations come into being
+  /// Called when some lines are done, with how many: one call at a time, whatever the threads.
+  std::function<void(int64_t lines)> on_lines = {};
 };
 
 /// Which words go together: (word of the line, word of its translation), counted from 0, words being what stands
@@ -48,9 +61,12 @@ struct Translation {
   std::vector<std::string> tokens;  // the pieces of the text
   /// The log-probability of each of them, and of the end after them where it is not cut off.
   std::vector<double> token_scores;
-  /// With TranslateOptions::alignment: for each piece of the text, the piece of the line it attended to most. What was
-  /// guided in training (train.guide) tells it, else the mean of the heads of the decoder's last layer but one.
+  /// With TranslateOptions::alignment: for each piece of the text, the piece of the line it attended to most.
   WordPairs alignment;
+  /// With TranslateOptions::attention: the pieces of the line, the end mark included, and how much each piece of the
+  /// text looked at each of them, [tokens, source_tokens].
+  std::vector<std::string> source_tokens;
+  std::vector<float> attention;
   bool cropped = false;             // the line was longer than the model can read: its end was left out
   bool cut_off = false;             // the text reached its greatest length before its end
   std::vector<Translation> others;  // with n_best > 1: the second best, the third ...
@@ -72,8 +88,8 @@ class Translator {
   Translation translate(const std::string& line, const TranslateOptions& options = {}) const;
 
   /// The same for translations that are there already, one for each line: the model is made to say them.
-  std::vector<WordPairs> align(const std::vector<std::string>& lines,
-                               const std::vector<std::string>& translations) const;
+  std::vector<WordPairs> align(const std::vector<std::string>& lines, const std::vector<std::string>& translations,
+                               const AlignmentChoice& by = {}) const;
 
   /// What a translation of the line attends to.
   AttentionLook attention(const std::string& line, const AttentionChoice& choice = {}) const;

@@ -1,6 +1,10 @@
 #include "api/model_files.h"
 
+#include <algorithm>
+#include <filesystem>
+
 #include "base/error.h"
+#include "base/text.h"
 #include "checkpoint/model_folder.h"
 
 namespace attune {
@@ -9,6 +13,18 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
   // One position more than the longest side has tokens: its mark.
   return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + 1};
 }
+
+namespace {
+
+constexpr int64_t kLongest = 4096;
+int64_t bounded(const Transformer& m, int64_t positions) {
+  return std::min(positions, std::max(kLongest, m.sizes().longest));
+}
+
+}  // namespace
+
+int64_t longest_source(const Transformer& model) { return bounded(model, model.longest_source()); }
+int64_t longest_target(const Transformer& model) { return bounded(model, model.longest_target()); }
 
 bool is_language_model(const std::string& dir) try {
   return load_recipe(dir + "/" + kRecipeName).task == Task::language;
@@ -22,6 +38,25 @@ OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   m.model = std::make_unique<Transformer>(m.recipe.model, vocabularies_of(m.recipe, m.tokenizers));
   load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
   return m;
+}
+
+std::vector<OpenedModel> open_ensemble(const std::string& models, ThreadPool* pool,
+                                       const std::function<void(const OpenedModel&, const std::string& name)>& check) {
+  std::error_code ignored;  // a folder may have a comma in its name
+  const std::vector<std::string> names =
+      std::filesystem::is_directory(models, ignored) ? std::vector{models} : split(models, ',');
+  std::vector<OpenedModel> all;
+  for (const std::string& name : names) {
+    all.push_back(open_model_files(name, pool));
+    check(all.back(), name);
+    const Tokenizers &first = all.front().tokenizers, &own = all.back().tokenizers;
+    if (own.source->hash() != first.source->hash() || own.target->hash() != first.target->hash())
+      fail(ErrorKind::model,
+           "{} and {} do not share a vocabulary, as the models of an ensemble must\n"
+           "  fix: train them with one tokenizer: the same data and [tokenizer], another train.seed",
+           names[0], name);
+  }
+  return all;
 }
 
 }  // namespace attune

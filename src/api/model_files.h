@@ -1,7 +1,9 @@
 // A model folder opened for use: recipe, tokenizers and the network with its weights.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "data/tokenizers.h"
 #include "model/transformer.h"
@@ -17,10 +19,19 @@ struct OpenedModel {
 /// The sizes a recipe's network gets with these tokenizers.
 Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers);
 
+/// How many positions a source, and a target, of this model may have: as many as it has, but where it would go on for
+/// ever no more than 4,096 or what it was trained with. Whatever a line holds, the memory for it has a bound.
+int64_t longest_source(const Transformer& model);
+int64_t longest_target(const Transformer& model);
+
 /// As far as its recipe can be read: what is wrong with a model is told by those who open it.
 bool is_language_model(const std::string& dir);
 
 /// Verifies the folder and reads everything. ErrorKind::model when something is missing, changed or does not fit.
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool = nullptr);
+
+/// A model, or several, separated by commas, that share their vocabularies: an ensemble. `check` may refuse each.
+std::vector<OpenedModel> open_ensemble(const std::string& models, ThreadPool* pool,
+                                       const std::function<void(const OpenedModel&, const std::string& name)>& check);
 
 }  // namespace attune

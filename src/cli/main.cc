@@ -107,6 +107,9 @@ int run(int argc, char** argv) {
   add_quantize(app, session);
   add_info(app, session);
   add_translate(app, session);
+  add_generate(app, session);
+  add_score(app, session);
+  add_embed(app, session);
   add_look(app, session);
   add_test(app, session);
   add_metric(app, session);

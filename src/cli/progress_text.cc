@@ -106,6 +106,16 @@ std::string status_line(const TrainingStatus& s, int width) {
   return static_cast<int>(line.size()) <= room ? line : line.substr(0, static_cast<size_t>(std::max(room, 0)));
 }
 
+std::string lines_line(int64_t done, int64_t total, double seconds, int width) {
+  const double share = total > 0 ? static_cast<double>(done) / static_cast<double>(total) : 0;
+  std::string text = fmt::format("{:2.0f} %  {}/{} lines", std::floor(100 * share), thousands(done), thousands(total));
+  const std::string left = "  " + time_left(share > 0 ? seconds * (1 - share) / share : 0) + " left";
+  if (share > 0 && share < 1 && static_cast<int>(text.size() + left.size()) < width) text += left;
+  const int room = width - 1 - static_cast<int>(text.size()) - 4;
+  if (room >= kShortestBar) text = bar(share, std::min(room, kLongestBar)) + "  " + text;
+  return fit_columns(text, std::max(1, width - 1));
+}
+
 std::string painted(const std::string& line, const Paint& paint) {
   const size_t begin = line.find('#'), end = line.find_last_of('#');
   if (line.empty() || line[0] != '[' || begin == std::string::npos) return line;
@@ -183,8 +193,9 @@ std::string next_text(const TrainingOutcome& o) {
     return fmt::format("saved at update {}; the same command goes on\n", thousands(o.updates));
   if (o.task == "language")
     return fmt::format(
-        "the model is in {}; to see how well it knows a text:\n  attune test {} --set 'data.test=[\"FILE\"]'\n",
-        o.model, quoted(o.model));
+        "the model is in {}; to let it go on with a text, and to see how well it knows one:\n"
+        "  attune generate {} --prompt TEXT\n  attune test {} --set 'data.test=[\"FILE\"]'\n",
+        o.model, quoted(o.model), quoted(o.model));
   return fmt::format("the model is in {}; to translate with it:\n  attune translate {} FILE\n", o.model,
                      quoted(o.model));
 }

@@ -11,6 +11,9 @@ namespace attune::cli {
 /// all, the bar becomes shorter, then the least important figures go.
 ///   [#####-----]  46 %  up 3,680/8,000  ep 12.3  loss 2.91  15.4k tok/s  61 % of peak  18 min left  173 MB
 std::string status_line(const TrainingStatus& status, int width);
+/// Lines of a file that are done, of those there are.
+///   [#####-----]  46 %  1,380/3,000 lines  12 s left
+std::string lines_line(int64_t done, int64_t total, double seconds, int width);
 /// The same with a green bar.
 std::string painted(const std::string& status_line, const Paint& paint);
 

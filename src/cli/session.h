@@ -36,6 +36,9 @@ void add_common_options(CLI::App& app, Session& session);
 // One function per command, in a file of the same name. Each adds itself to the program.
 void add_demo(CLI::App& app, Session& session);
 void add_translate(CLI::App& app, Session& session);
+void add_generate(CLI::App& app, Session& session);
+void add_embed(CLI::App& app, Session& session);
+void add_score(CLI::App& app, Session& session);
 void add_test(CLI::App& app, Session& session);
 void add_look(CLI::App& app, Session& session);
 void add_new(CLI::App& app, Session& session);

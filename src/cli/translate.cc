@@ -1,5 +1,6 @@
 // attune translate: a line in, a line out.
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
@@ -10,9 +11,12 @@
 #include "attune/lines.h"
 #include "attune/text.h"
 #include "attune/translator.h"
+#include "cli/line_editor.h"
 #include "cli/output.h"
+#include "cli/progress_text.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 
@@ -23,8 +27,9 @@ constexpr size_t kChunkBytes = 4 << 20;
 
 struct Arguments {
   std::string model, file = "-", align_to, prefix;
+  std::string alignment;  // "": none; "hard", "soft"
   TranslateOptions options;
-  bool scores = false;
+  bool scores = false, stream = false;
 };
 
 std::string pharaoh(const WordPairs& pairs) {
@@ -39,14 +44,36 @@ List list_of(const WordPairs& pairs) {
   return list;
 }
 
+/// A row for each piece of the translation, its numbers separated by commas.
+std::string soft(const Translation& t) {
+  std::string out;
+  const size_t columns = t.source_tokens.size();
+  for (size_t i = 0; i < t.attention.size(); ++i)
+    out += fmt::format("{}{:.6g}", i == 0 ? "" : i % columns == 0 ? " " : ",", t.attention[i]);
+  return out;
+}
+
+List rows_of(const Translation& t) {
+  List rows;
+  const std::vector<double> numbers(t.attention.begin(), t.attention.end());
+  const auto columns = static_cast<ptrdiff_t>(t.source_tokens.size());
+  for (auto row = numbers.begin(); row != numbers.end(); row += columns) rows.push_back(List(row, row + columns));
+  return rows;
+}
+
 Record record_of(const Translation& t) {
   List scores;
   for (const double x : t.token_scores) scores.push_back(x);
-  return {{"text", t.text},
-          {"score", t.score},
-          {"tokens", t.tokens},
-          {"token_scores", scores},
-          {"alignment", list_of(t.alignment)}};
+  Record r{{"text", t.text},
+           {"score", t.score},
+           {"tokens", t.tokens},
+           {"token_scores", scores},
+           {"alignment", list_of(t.alignment)}};
+  if (!t.source_tokens.empty()) {
+    r.emplace_back("source_tokens", t.source_tokens);
+    r.emplace_back("attention", rows_of(t));
+  }
+  return r;
 }
 
 std::string json_line(const Translation& t) {
@@ -66,7 +93,7 @@ std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) 
   const auto fields = [&](const Translation& x) {
     std::string out = a.options.n_best > 1 ? fmt::format("{} ||| {}", line, x.text) : x.text;
     if (a.options.n_best > 1 || a.scores) out += fmt::format(" ||| {:.6f}", x.score);
-    if (a.options.alignment) out += " ||| " + pharaoh(x.alignment);
+    if (!a.alignment.empty()) out += " ||| " + (a.alignment == "soft" ? soft(x) : pharaoh(x.alignment));
     return out + "\n";
   };
   std::string out = fields(t);
@@ -97,11 +124,83 @@ void align(const Arguments& a, const Translator& translator, const Session& sess
       lines.push_back(source);
       translations.push_back(target);
     }
-    const std::vector<WordPairs> all = translator.align(lines, translations);
+    const std::vector<WordPairs> all = translator.align(lines, translations, a.options.align_by);
     for (size_t i = 0; i < all.size(); ++i)
       print(session.json ? to_json({{"text", translations[i]}, {"alignment", list_of(all[i])}}) + "\n"
                          : pharaoh(all[i]) + "\n");
   }
+}
+
+/// A bar on stderr for whoever translates a file and watches.
+class FileProgress {
+ public:
+  FileProgress(const std::string& file, const Session& session) {
+    std::error_code ignored;
+    if (session.quiet || !is_live(STDERR_FILENO) || is_live(STDOUT_FILENO)) return;
+    if (!std::filesystem::is_regular_file(file, ignored)) return;
+    TextLines lines({file});
+    for (std::string line; lines.next(line);) ++total_;
+  }
+  explicit operator bool() const { return total_ > 0; }
+  void add(int64_t lines) {
+    done_ += lines;
+    const double now = seconds();
+    if (now - shown_ < 0.1) return;
+    shown_ = now;
+    const int width = terminal_columns(STDERR_FILENO);
+    const std::string text = lines_line(done_, total_, now, width);
+    line_.show(painted(text, {has_colours(STDERR_FILENO)}), static_cast<int>(text.size()));
+  }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+  void finish() { line_.clear(); }
+
+ private:
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  int64_t done_ = 0, total_ = 0;
+  double shown_ = -1;
+  LiveLine line_;
+};
+
+/// Writes translations: whole, or with --stream word by word, which is what of them is certain.
+class Writer {
+ public:
+  Writer(const Arguments& a, const Session& session)
+      : a_(a), session_(session), streams_(a.stream && a.options.n_best == 1 && !session.json) {}
+  bool streams() const { return streams_; }
+  /// Before a line is translated that may be streamed.
+  void watch(TranslateOptions& options) {
+    if (!streams_) return;
+    options.on_token = [this](const StreamedToken& t) {
+      print(t.text);
+      finish_output();
+      told_ += t.text;
+      return true;
+    };
+  }
+  void write(const Translation& t, int64_t line) {
+    const std::string all = session_.json ? json_line(t) : plain_lines(t, a_, line);
+    print(all.starts_with(told_) ? all.substr(told_.size()) : "\n" + all);
+    told_.clear();
+  }
+
+ private:
+  const Arguments& a_;
+  const Session& session_;
+  bool streams_;
+  std::string told_;  // of the line at hand
+};
+
+/// A line typed, a line said.
+void talk(Writer& writer, const Translator& translator, TranslateOptions options, const Session& session) {
+  if (!session.quiet)
+    fmt::print(stderr, "{} to {}; Ctrl-D ends\n", translator.languages().first, translator.languages().second);
+  LineEditor editor(translator.languages().first + "> ");
+  writer.watch(options);
+  for (std::string line; editor.next(line); ++options.first_line) {
+    writer.write(translator.translate(line, options), static_cast<int64_t>(options.first_line));
+    finish_output();
+  }
+  if (!session.quiet) fmt::print(stderr, "\n");
 }
 
 void run(const Arguments& a, const Session& session) {
@@ -112,9 +211,17 @@ void run(const Arguments& a, const Session& session) {
   const Translator translator(a.model, session.thread_count());
   if (!a.align_to.empty()) return align(a, translator, session);
   TranslateOptions options = a.options;
-  options.alignment |= session.json;
+  options.alignment = a.alignment == "hard" || session.json;
+  options.attention = a.alignment == "soft";
   translator.translate(std::vector<std::string>{}, options);  // options that do not go together are told at once
+  Writer writer(a, session);
+  if (a.file == "-" && a.prefix.empty() && is_live(STDIN_FILENO) && is_live(STDERR_FILENO))
+    return talk(writer, translator, options, session);
   if (a.file == "-" && a.prefix == "-") fail_twice();
+  FileProgress progress(a.file, session);
+  if (progress) options.on_lines = [&](int64_t lines) { progress.add(lines); };
+  writer.watch(options);
+  const size_t most = writer.streams() ? 1 : kChunkLines;
   TextLines reader({a.file});
   std::optional<TextLines> prefixes;
   if (!a.prefix.empty()) prefixes.emplace(std::vector<std::string>{a.prefix});
@@ -136,14 +243,15 @@ void run(const Arguments& a, const Session& session) {
         throw Error(ErrorKind::data, fmt::format("{} ends before {}\n  fix: a line for each, empty where a translation "
                                                  "may begin as it likes",
                                                  a.prefix, a.file));
-    } while (lines.size() < kChunkLines && bytes < kChunkBytes && reader.ready() && reader.next(line));
+    } while (lines.size() < most && bytes < kChunkBytes && reader.ready() && reader.next(line));
     for (const Translation& t : translator.translate(lines, options)) {
-      print(session.json ? json_line(t) : plain_lines(t, a, done));
+      writer.write(t, done);
       cropped += t.cropped;
       ++done;
     }
     finish_output();  // whoever waits for it gets it
   }
+  progress.finish();
   if (session.quiet) return;
   if (cropped > 0)
     fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(cropped),
@@ -171,7 +279,20 @@ void add_translate(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command->add_option("--prefix", a->prefix, "how the translations begin, a line for each")->type_name("FILE");
-  command->add_flag("--alignment", a->options.alignment, "add which word came from which: ... ||| 0-0 1-2");
+  command
+      ->add_flag(
+          "--alignment{hard}", a->alignment,
+          "add which word came from which: ... ||| 0-0 1-2; --alignment=soft: how much each piece looked at each")
+      ->check(CLI::IsMember({"hard", "soft"}));
+  command->add_option("--alignment-layer", a->options.align_by.layer, "the decoder's layer that tells it, from 0")
+      ->type_name("L")
+      ->check(CLI::Range(0, 1 << 16));
+  command->add_option("--alignment-heads", a->options.align_by.heads, "the mean of these heads of it, from 0")
+      ->type_name("H,...")
+      ->delimiter(',')
+      ->allow_extra_args(false)
+      ->check(CLI::Range(0, 1 << 16));
+  command->add_flag("--stream", a->stream, "write words of a line as soon as they are certain");
   CLI::Option* align_to =
       command
           ->add_option("--align-to", a->align_to,

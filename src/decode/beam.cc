@@ -8,8 +8,8 @@ bool Beam::hopeless(double log_prob) const {
   if (std::ssize(ended_) < options_.n_best) return false;
   // Log-probabilities only fall, and what is not covered only costs. The score of a longer one is best at one end of
   // the lengths it can still have.
-  const double soon = log_prob / length_penalty(length_ + 1, options_.length_penalty);
-  const double late = log_prob / length_penalty(longest_, options_.length_penalty);
+  const double soon = log_prob / length_penalty(length() + 1, options_.length_penalty);
+  const double late = log_prob / length_penalty(longest_ - given(), options_.length_penalty);
   return std::max(soon, late) <= ended_.back().score;
 }
 

@@ -58,12 +58,39 @@ void Hypotheses::advance(std::vector<Continuation>& ways) {
 }
 
 double Hypotheses::score(double log_prob, int64_t i) const {
-  double s = log_prob / length_penalty(length_, options_.length_penalty);
+  double s = log_prob / length_penalty(std::max<int64_t>(length(), 1), options_.length_penalty);
   if (coverage_.empty() || living_.empty()) return s;
   const size_t source = coverage_.size() / living_.size();
   for (size_t j = static_cast<size_t>(i) * source; j < static_cast<size_t>(i + 1) * source; ++j)
     s += options_.coverage_penalty * std::log(std::clamp(static_cast<double>(coverage_[j]), kLeast, 1.0));
   return s;
+}
+
+void Hypotheses::settle(const std::function<void(int64_t number, int32_t token)>& tell) {
+  std::vector<int32_t> common, path;  // nodes below the settled one, the last first
+  bool any = false;
+  const auto meet = [&](int32_t node) {
+    path.clear();
+    for (; node != settled_node_; node = nodes_[static_cast<size_t>(node)].parent) path.push_back(node);
+    std::reverse(path.begin(), path.end());
+    if (!any) common = path;
+    any = true;
+    common.resize(static_cast<size_t>(std::mismatch(common.begin(), common.end(), path.begin(), path.end()).first -
+                                      common.begin()));
+  };
+  if (!ended_.empty()) meet(ended_.front().node);
+  if (!done()) {
+    for (const Living& l : living_) meet(l.node);
+  } else if (ended_.empty() && !living_.empty()) {
+    int64_t best = 0;
+    for (int64_t i = 1; i < living(); ++i)
+      if (log_prob(i) > log_prob(best)) best = i;
+    meet(living_[static_cast<size_t>(best)].node);
+  }
+  for (const int32_t node : common) {
+    settled_node_ = node;
+    if (++settled_ > given()) tell(0, nodes_[static_cast<size_t>(node)].token);
+  }
 }
 
 void Hypotheses::end(const Continuation& way) {

@@ -19,12 +19,14 @@ class Hypotheses {
   /// The first tokens of all of them are `prefix`, which outlives this.
   Hypotheses(const SearchOptions& options, int64_t longest, std::span<const int32_t> prefix);
   virtual ~Hypotheses() = default;
+  /// Instead of the begin mark, before the first advance().
+  void begin_with(int32_t token) { nodes_[0].token = token; }
 
   /// Nothing lives, or what lives may not grow.
   bool done() const { return living_.empty() || length_ >= longest_; }
   int64_t living() const { return static_cast<int64_t>(living_.size()); }
-  /// Tokens that each living one has said.
-  int64_t length() const { return length_; }
+  /// Tokens that each living one has said, without a prompt.
+  int64_t length() const { return length_ - given(); }
   /// The log-probability of a living hypothesis, and the token it ends in.
   double log_prob(int64_t i) const { return of(i).log_prob; }
   int32_t last(int64_t i) const { return of(i).token; }
@@ -43,6 +45,10 @@ class Hypotheses {
   void attended(std::span<const float> weights);
   /// One token more. `ways` holds the continuations wanted, or all there are, in any order; it may be sorted here.
   void advance(std::vector<Continuation>& ways);
+  /// Tells what became certain with the last advance(): see SearchOptions::on_token.
+  virtual void settle(const std::function<void(int64_t number, int32_t token)>& tell);
+  /// They say no more.
+  void stop() { longest_ = length_; }
   /// Best first; of the living only where too few have ended.
   std::vector<Hypothesis> result() const;
 
@@ -65,11 +71,14 @@ class Hypotheses {
   void grow(const Continuation& way, std::vector<Living>& to);
   void end(const Continuation& way);
   void ids_of(int32_t node, std::vector<int32_t>& to) const;
+  /// Tokens of a prompt.
+  int64_t given() const { return options_.prompts ? std::ssize(prefix_) : 0; }
 
   const SearchOptions& options_;
   int64_t longest_, length_ = 0;
   std::vector<Living> living_, next_;
   std::vector<Ended> ended_;  // best first, at most n_best
+  int64_t settled_ = 0;       // tokens that are certain
 
  private:
   Hypothesis told(int32_t node, double log_prob, double score, bool finished) const;
@@ -78,6 +87,7 @@ class Hypotheses {
 
   std::span<const int32_t> prefix_;
   std::vector<Node> nodes_;
+  int32_t settled_node_ = 0;                     // the last token of those
   std::vector<float> coverage_, next_coverage_;  // [living, source], where it is asked for
 };
 

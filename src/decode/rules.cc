@@ -12,7 +12,7 @@ void Rules::weigh(std::vector<int32_t>& said, float* logits) const {
 }
 
 void Rules::ban(int64_t length, std::span<const int32_t> said, std::vector<int32_t>& to) const {
-  if (length < options_.shortest) to.push_back(options_.end);
+  if (length < options_.shortest && options_.end >= 0) to.push_back(options_.end);
   const auto n = static_cast<size_t>(options_.no_repeat);
   if (n == 0 || said.size() < n) return;
   const std::span<const int32_t> last = said.last(n - 1);

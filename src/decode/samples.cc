@@ -13,6 +13,13 @@ double Samples::chance(int64_t i, int64_t way) const {
   return random.uniform();
 }
 
+void Samples::settle(const std::function<void(int64_t number, int32_t token)>& tell) {
+  if (settled_ == length_) return;  // nothing could be said
+  settled_ = length_;
+  if (settled_ <= given()) return;
+  for (int64_t i = 0; i < living(); ++i) tell(number_[static_cast<size_t>(i)], last(i));
+}
+
 void Samples::choose(std::vector<Continuation>& ways) {
   next_.clear();
   next_number_.clear();

@@ -11,6 +11,7 @@ class Samples : public Hypotheses {
   /// All of them begin in one place and part at the first token.
   int64_t wanted() const override { return length_ == 0 ? options_.n_best : 1; }
   double chance(int64_t i, int64_t way) const override;
+  void settle(const std::function<void(int64_t number, int32_t token)>& tell) override;
 
  private:
   void choose(std::vector<Continuation>& ways) override;

@@ -179,9 +179,9 @@ TEST_F(Language, WhatNeedsATranslationModelRefuses) {
   const std::string model = run.folder / "out";
   EXPECT_EQ(error_of([&] { Translator t(model); }, ErrorKind::model),
             model +
-                " is a language model, which does not translate\n  fix: name a model whose task is translate; how "
-                "well this one knows a text tells `attune test " +
-                model + " --set 'data.test=[\"FILE\"]'`");
+                " is a language model, which does not translate\n  fix: name a model whose task is translate; this "
+                "one goes on with a text: `attune generate " +
+                model + "`");
   EXPECT_EQ(error_of([&] { test_model(model); }, ErrorKind::recipe),
             model + "/recipe.toml names no test set\n  fix: add --set 'data.test=[\"test.txt\"]'");
   const Sets learned{"train.stop=1u", "train.average=1", "model.position=learned"};

@@ -16,6 +16,7 @@ struct ModelMaker {
   std::vector<std::string> tests = {};  // data.test
   std::string position = "sinusoidal";
   int64_t max_length = 50;
+  uint64_t seed = 3;
 };
 
 inline text::Tokenizer letters_and_words(int64_t size) {
@@ -51,7 +52,7 @@ inline std::string make_model(const TempFolder& dir, const ModelMaker& maker = {
   t.source = std::make_shared<const text::Tokenizer>(letters_and_words(60));
   t.target = maker.joint ? t.source : std::make_shared<const text::Tokenizer>(letters_and_words(50));
   Transformer model(r.model, vocabularies_of(r, t));
-  model.initialize(3);
+  model.initialize(maker.seed);
   for (int64_t i = 0; i < model.parameters().size(); ++i) model.parameters().data()[i] *= 1.3f;
   t.save(dir / "tokenizer");
   ModelContents contents;

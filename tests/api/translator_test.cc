@@ -224,5 +224,68 @@ TEST(Translator, RefusesWhatCannotBe) {
     EXPECT_NE(error_of([&] { t.translate("a", options); }, ErrorKind::usage).find(says), std::string::npos) << says;
 }
 
+TEST(Translator, TokensAreToldAsSoonAsTheyAreCertain) {
+  const TempFolder dir;
+  const Translator t(make_model(dir), 2);
+  for (TranslateOptions o :
+       {TranslateOptions{.beam = 1}, TranslateOptions{.beam = 5, .max_length = 9},
+        TranslateOptions{.beam = 3, .n_best = 2}, TranslateOptions{.n_best = 3, .max_length = 12, .sample = true}}) {
+    std::map<std::pair<size_t, int>, std::pair<std::string, std::vector<std::string>>> told;
+    int64_t lines = 0;
+    o.on_token = [&](const StreamedToken& x) {
+      auto& [text, tokens] = told[{x.line, x.number}];
+      text += x.text;
+      tokens.push_back(x.token);
+      return true;
+    };
+    o.on_lines = [&](int64_t more) { lines += more; };
+    const auto all = t.translate(kLines, o);
+    EXPECT_EQ(lines, std::ssize(kLines));
+    for (size_t i = 0; i < all.size(); ++i) {
+      if (o.sample) continue;  // which are in the order of their scores in the end
+      const auto& [text, tokens] = told[{i, 0}];
+      EXPECT_EQ(tokens, all[i].tokens);
+      EXPECT_TRUE(all[i].text.starts_with(text)) << text << " / " << all[i].text;
+      EXPECT_GE(text.size() + 3, all[i].text.size()) << "but for the begin of a letter";
+    }
+    o.on_token = {};
+    o.on_lines = {};
+    const auto quiet = t.translate(kLines, o);
+    EXPECT_TRUE(same(quiet, all)) << "whoever watches changes nothing";
+  }
+  int calls = 0;
+  const Translation few =
+      t.translate("the cat sees a dog",
+                  {.beam = 1, .min_length = 9, .on_token = [&](const StreamedToken&) { return ++calls < 4; }});
+  EXPECT_EQ(few.tokens.size(), 4u);
+  EXPECT_TRUE(few.cut_off);
+}
+
+TEST(Translator, AttentionOfAChosenLayerAndHeads) {
+  const TempFolder dir;
+  const Translator t(make_model(dir));
+  const auto of = [&](AlignmentChoice by) {
+    return t.translate("the cat sees a dog", {.max_length = 8, .alignment = true, .attention = true, .align_by = by});
+  };
+  const Translation usual = of({}), last = of({.layer = 1}), first = of({.layer = 0}),
+                    one = of({.layer = 0, .heads = {0}}), two = of({.layer = 0, .heads = {2}}),
+                    both = of({.layer = 0, .heads = {0, 2}});
+  const size_t columns = usual.source_tokens.size();
+  ASSERT_EQ(usual.attention.size(), usual.tokens.size() * columns);
+  EXPECT_EQ(usual.source_tokens.back(), "</s>");
+  for (size_t r = 0; r < usual.tokens.size(); ++r) {
+    float sum = 0;
+    for (size_t c = 0; c < columns; ++c) sum += usual.attention[r * columns + c];
+    EXPECT_NEAR(sum, 1, 1e-4);
+  }
+  EXPECT_EQ(usual.attention, first.attention) << "the last but one of two";
+  EXPECT_NE(last.attention, first.attention);
+  for (size_t i = 0; i < both.attention.size(); ++i)
+    EXPECT_NEAR(both.attention[i], (one.attention[i] + two.attention[i]) / 2, 1e-6);
+  EXPECT_EQ(t.align({"the cat sees a dog"}, {usual.text}, {.layer = 1}).size(), 1u);
+  EXPECT_NE(error_of([&] { of({.layer = 2}); }, ErrorKind::usage).find("layers 0 to 1"), std::string::npos);
+  EXPECT_NE(error_of([&] { of({.layer = 0, .heads = {99}}); }, ErrorKind::usage).find("no head 99"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace attune

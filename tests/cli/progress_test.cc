@@ -53,6 +53,13 @@ TEST(StatusLine, NeverReachesTheLastColumn) {
       EXPECT_LT(static_cast<int>(status_line(s, width).size()), std::max(width, 1)) << width;
 }
 
+TEST(LinesLine, TellsHowManyAreDone) {
+  EXPECT_EQ(lines_line(1380, 3000, 10, 80), "[#############-----------------]  46 %  1,380/3,000 lines  12 s left");
+  EXPECT_EQ(lines_line(1380, 3000, 10, 30), "46 %  1,380/3,000 lines");
+  EXPECT_EQ(lines_line(3000, 3000, 10, 80), "[##############################]  100 %  3,000/3,000 lines");
+  EXPECT_EQ(lines_line(0, 10, 0, 80), "[------------------------------]   0 %  0/10 lines");
+}
+
 TEST(StatusLine, GrowsWithTheRun) {
   TrainingStatus s = half_way();
   int before = -1;

@@ -135,6 +135,28 @@ TEST(Translate, SamplesPrefixesAndEnsembles) {
   EXPECT_EQ(lines_of(never.out).size(), 3u) << "the file is no piece: " << never.err;
 }
 
+TEST(Translate, SoftAlignmentsAndStreams) {
+  const TempFolder dir;
+  const std::string model = make_model(dir), file = put(dir / "in", "a dog\n\ntwo cats\n");
+  const std::vector<std::string> words{"translate", model, "--alignment=soft", file, "--quiet", "--max-length", "4"};
+  const auto lines = lines_of(run_attune(words).out);
+  ASSERT_EQ(lines.size(), 3u);
+  EXPECT_TRUE(std::regex_search(lines[0], std::regex(R"( \|\|\| [0-9.e-]+(,[0-9.e-]+)+( [0-9.e-]+(,[0-9.e-]+)+)*$)")))
+      << lines[0];
+  EXPECT_EQ(lines[1], " ||| ");
+  auto as_json = words;
+  as_json.insert(as_json.end(), {"--json", "--alignment-layer", "1", "--alignment-heads", "0,1"});
+  const Json j = Json::parse(lines_of(run_attune(as_json).out)[0]);
+  ASSERT_EQ(j["attention"].size(), j["tokens"].size());
+  EXPECT_EQ(j["attention"][0].size(), j["source_tokens"].size());
+  EXPECT_EQ(run_attune({"translate", model, file, "--alignment=strong"}).code, 2);
+  EXPECT_EQ(run_attune({"translate", model, file, "--alignment-layer", "7"}).code, 2);
+  const std::string plain = run_attune({"translate", model, file, "--quiet"}).out;
+  EXPECT_EQ(run_attune({"translate", model, file, "--quiet", "--stream"}).out, plain);
+  EXPECT_EQ(run_attune({"translate", model, file, "--quiet", "--stream", "--beam", "1"}).out,
+            run_attune({"translate", model, file, "--quiet", "--beam", "1"}).out);
+}
+
 TEST(Translate, SaysWhatWasCropped) {
   const TempFolder dir;
   const std::string model = make_model(dir, {.position = "learned", .max_length = 5});
