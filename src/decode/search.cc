@@ -22,7 +22,7 @@ constexpr int64_t kRowsAtOnce = 256, kRowsAtOnceInt8 = 48;
 
 /// The share of what is under way that enters together. Memory comes back when all of it is done: less keeps less of
 /// what is no longer needed, but the encoder wants some rows.
-constexpr int64_t kCohorts = 8, kLeastCohort = 128;
+constexpr int64_t kCohorts = 4, kLeastCohort = 128;
 /// What is kept, of sentences that are done too, is up to so many times what may be under way.
 constexpr int64_t kHeld = 2;
 
@@ -63,8 +63,9 @@ class Search {
  private:
   /// Lets waiting sentences in while there is room.
   void enter() {
-    const int64_t together = std::max(most_ / kCohorts, std::min(most_, kLeastCohort));
     for (;;) {
+      // Where nothing is under way all that fits enters at once.
+      const int64_t together = held_ == 0 ? most_ : std::max(most_ / kCohorts, std::min(most_, kLeastCohort));
       const int64_t room = std::min(most_ - active_, kHeld * most_ - held_);
       if (held_ > 0 && room < together) return;
       std::vector<int64_t> names = queue_.take(together, held_ == 0 ? INT64_MAX : room);
