@@ -63,8 +63,8 @@ class AttentionState {
   virtual void reorder(std::span<const int32_t> parents) = 0;
   /// Memory it takes, all rows together.
   virtual int64_t bytes() const = 0;
-  /// Before the first step: where to take memory that grows with the steps. The arena outlives the state, and keeps what
-  /// it gives back for the next.
+  /// Before the first step: where to take memory that grows with the steps. The arena outlives the state, and keeps
+  /// what it gives back for the next.
   virtual void use(Arena& /*arena*/) {}
 };
 
