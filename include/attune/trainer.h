@@ -56,6 +56,7 @@ struct SampleTranslation {
 struct ValidationResult {
   int64_t update = 0;
   double epoch = 0, loss = 0, perplexity = 0;  // loss: per target token, without smoothing
+  double loss_by_frequency = 0;                // the least that guessing by frequency alone can have; 0: not known
   std::string metric;                          // what decides: "bleu"
   double score = 0;
   bool best = false;

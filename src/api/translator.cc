@@ -11,6 +11,7 @@
 #include "api/text_stream.h"
 #include "api/word_alignment.h"
 #include "base/error.h"
+#include "base/function_ref.h"
 #include "base/text.h"
 #include "data/data_files.h"
 #include "decode/search.h"
@@ -22,40 +23,10 @@ namespace {
 
 /// A line ready for the encoder.
 struct Source {
-  std::vector<int32_t> ids;  // with the end mark; empty for an empty line
+  std::vector<int32_t> ids;          // with the end mark; empty for an empty line
+  std::vector<int32_t> prefix = {};  // how its translation begins
   bool cropped = false;
 };
-
-/// Indices of lines that are translated together.
-using Group = std::vector<size_t>;
-
-/// Long lines first: they take longest, and lines of a group leave it at about the same time. Small jobs are cut so
-/// that every thread has a part.
-std::vector<Group> groups_of(const std::vector<Source>& sources, const TranslateOptions& options, int threads) {
-  Group order;
-  int64_t total = 0;
-  for (size_t i = 0; i < sources.size(); ++i) {
-    if (sources[i].ids.empty()) continue;
-    order.push_back(i);
-    total += std::ssize(sources[i].ids);
-  }
-  std::stable_sort(order.begin(), order.end(),
-                   [&](size_t a, size_t b) { return sources[a].ids.size() > sources[b].ids.size(); });
-  const int64_t rows = options.sample ? options.n_best : options.beam;
-  const int64_t most = std::min(options.batch_tokens / rows, (total + threads - 1) / threads);
-  std::vector<Group> groups;
-  int64_t tokens = 0;
-  for (const size_t i : order) {
-    const int64_t own = std::ssize(sources[i].ids);
-    if (groups.empty() || tokens + own > most) {
-      groups.emplace_back();
-      tokens = 0;
-    }
-    groups.back().push_back(i);
-    tokens += own;
-  }
-  return groups;
-}
 
 void refuse_others(const OpenedModel& opened, const std::string& model) {
   const Recipe& r = opened.recipe;
@@ -78,6 +49,46 @@ struct Job {
   std::vector<Source> sources;
   std::vector<Translation>& results;
   std::mutex telling = {};  // one at a time
+};
+
+/// Lines that wait, long ones first: they take longest, and lines that enter together leave at about the same time.
+class LineQueue : public SearchQueue {
+ public:
+  using Found = FunctionRef<void(size_t line, const std::vector<Hypothesis>&)>;
+  LineQueue(const Job& job, Found found) : job_(job), found_(found) {
+    for (size_t i = 0; i < job.sources.size(); ++i)
+      if (!job.sources[i].ids.empty()) order_.push_back(static_cast<int64_t>(i));
+    std::stable_sort(order_.begin(), order_.end(), [&](int64_t a, int64_t b) { return tokens(a) > tokens(b); });
+  }
+  int64_t lines() const { return std::ssize(order_); }
+  int64_t tokens() const {
+    return std::accumulate(order_.begin(), order_.end(), int64_t{0},
+                           [&](int64_t n, int64_t i) { return n + tokens(i); });
+  }
+
+  std::vector<int64_t> take(int64_t together, int64_t alone) override {
+    const std::lock_guard lock(mutex_);
+    std::vector<int64_t> some;
+    for (int64_t sum = 0; next_ < order_.size(); some.push_back(order_[next_++])) {
+      sum += tokens(order_[next_]);
+      if (sum > (some.empty() ? std::max(together, alone) : together)) break;
+    }
+    return some;
+  }
+  SearchSentence sentence(int64_t id) const override {
+    const Source& s = job_.sources[static_cast<size_t>(id)];
+    return {s.ids, s.prefix, job_.options.first_line + static_cast<uint64_t>(id)};
+  }
+  void found(int64_t id, std::vector<Hypothesis> best) override { found_(static_cast<size_t>(id), best); }
+
+ private:
+  int64_t tokens(int64_t line) const { return std::ssize(job_.sources[static_cast<size_t>(line)].ids); }
+
+  const Job& job_;
+  Found found_;
+  std::vector<int64_t> order_;
+  std::mutex mutex_;  // guards what follows
+  size_t next_ = 0;
 };
 
 }  // namespace
@@ -172,59 +183,63 @@ struct Translator::Body {
     return align_words(weights, words, target_words, std::ssize(pair.source));
   }
 
-  /// Translates one group; kernels use `inner`.
-  void run(const Group& group, Job& job, ThreadPool* inner) const {
-    std::vector<int32_t> ids, lengths;
-    std::vector<std::vector<int32_t>> prefixes;
-    std::vector<uint64_t> keys;
-    for (const size_t i : group) {
-      const std::vector<int32_t>& source = job.sources[i].ids;
-      ids.insert(ids.end(), source.begin(), source.end());
-      lengths.push_back(static_cast<int32_t>(source.size()));
-      keys.push_back(job.options.first_line + i);
-      if (!job.options.prefixes.empty()) prefixes.push_back(target_tokenizer().encode(job.options.prefixes[i]));
+  /// Adds what was asked for beside the text.
+  void look(const Job& job, size_t line, const std::vector<int32_t>& said, Translation& t) const {
+    const SentencePair pair{job.sources[line].ids, said};
+    std::vector<float> weights;
+    arenas.with([&](Arena& arena) { weights = looked_at(pair, job.align_by, arena); });
+    if (job.options.alignment)
+      t.alignment = align(job.lines[line], pair, words_of_target(target_tokenizer(), said), weights);
+    if (!job.options.attention) return;
+    t.source_tokens = pieces_of(source_tokenizer(), pair.source);
+    t.attention = std::move(weights);
+  }
+
+  /// Writes down what was found of a line.
+  void answer(Job& job, size_t line, const std::vector<Hypothesis>& best) const {
+    for (size_t n = 0; n < best.size(); ++n) {
+      Translation t = finished(best[n]);
+      t.cropped = job.sources[line].cropped;
+      if (job.options.alignment || job.options.attention) look(job, line, best[n].ids, t);
+      if (n == 0)
+        job.results[line] = std::move(t);
+      else
+        job.results[line].others.push_back(std::move(t));
     }
-    const Segments segments = Segments::of_lengths(lengths);
-    const SearchInput input{{Tensor(ids.data(), Shape{std::ssize(ids)}), &segments}, prefixes, keys};
-    SearchOptions options = job.search;
-    const auto texts = static_cast<size_t>(options.sample ? options.n_best : 1);
-    std::vector<TextStream> streams;
-    if (job.options.on_token) {
-      streams.assign(group.size() * texts, TextStream(target_tokenizer(), {}));
-      options.on_token = [&](int64_t s, int64_t number, int32_t id) {
-        const auto g = static_cast<size_t>(s);
-        const std::string more = streams[g * texts + static_cast<size_t>(number)].add(id);
-        const std::lock_guard lock(job.telling);
-        return job.options.on_token({group[g], static_cast<int>(number), target_tokenizer().piece(id), more});
-      };
-    }
-    arenas.with([&](Arena& arena) {
-      const auto found = search(models, input, options, inner, arena);
-      for (size_t g = 0; g < group.size(); ++g) {
-        const size_t i = group[g];
-        for (size_t n = 0; n < found[g].size(); ++n) {
-          Translation t = finished(found[g][n]);
-          t.cropped = job.sources[i].cropped;
-          if (job.options.alignment || job.options.attention) {
-            const SentencePair pair{job.sources[i].ids, found[g][n].ids};
-            std::vector<float> weights = looked_at(pair, job.align_by, arena);
-            if (job.options.alignment)
-              t.alignment = align(job.lines[i], pair, words_of_target(target_tokenizer(), pair.target), weights);
-            if (job.options.attention) {
-              t.source_tokens = pieces_of(source_tokenizer(), pair.source);
-              t.attention = std::move(weights);
-            }
-          }
-          if (n == 0)
-            job.results[i] = std::move(t);
-          else
-            job.results[i].others.push_back(std::move(t));
-        }
-      }
-    });
     if (!job.options.on_lines) return;
     const std::lock_guard lock(job.telling);
-    job.options.on_lines(std::ssize(group));
+    job.options.on_lines(1);
+  }
+
+  /// Lets who watches see the tokens.
+  void tell(Job& job, std::vector<TextStream>& streams) const {
+    if (!job.options.on_token) return;
+    const auto texts = static_cast<size_t>(job.options.sample ? job.options.n_best : 1);
+    streams.assign(job.lines.size() * texts, TextStream(target_tokenizer(), {}));
+    job.search.on_token = [this, &job, &streams, texts](int64_t s, int64_t number, int32_t id) {
+      const auto line = static_cast<size_t>(s);
+      const std::string more = streams[line * texts + static_cast<size_t>(number)].add(id);
+      const std::lock_guard lock(job.telling);
+      return job.options.on_token({line, static_cast<int>(number), target_tokenizer().piece(id), more});
+    };
+  }
+
+  void run(Job& job) const {
+    std::vector<TextStream> streams;
+    tell(job, streams);
+    const auto note = [&](size_t line, const std::vector<Hypothesis>& best) { answer(job, line, best); };
+    LineQueue queue(job, note);
+    const auto empty = std::ssize(job.lines) - queue.lines();
+    if (job.options.on_lines && empty > 0) job.options.on_lines(empty);
+    const int64_t rows = job.options.sample ? job.options.n_best : job.options.beam;
+    const auto search_on = [&](int64_t tokens, ThreadPool* inner) {
+      arenas.with([&](Arena& arena) { search(models, queue, job.search, tokens, inner, arena); });
+    };
+    if (queue.lines() <= 1 || pool.threads() == 1) return search_on(job.options.batch_tokens / rows, &pool);
+    // A search a thread: better than all threads on one. Small jobs are cut so that every thread has a part.
+    const int64_t each = (queue.tokens() + pool.threads() - 1) / pool.threads();
+    parallel_for(&pool, pool.threads(),
+                 [&](int64_t, int) { search_on(std::min(job.options.batch_tokens / rows, each), nullptr); });
   }
 };
 
@@ -254,18 +269,11 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
           results};
   if (options.attention) body_->check_alignment(job.align_by);
   parallel_for(&pool, std::ssize(lines), [&](int64_t i, int) {
-    job.sources[static_cast<size_t>(i)] = body_->read(lines[static_cast<size_t>(i)]);
+    const auto at = static_cast<size_t>(i);
+    job.sources[at] = body_->read(lines[at]);
+    if (!options.prefixes.empty()) job.sources[at].prefix = body_->target_tokenizer().encode(options.prefixes[at]);
   });
-  const std::vector<Group> groups = groups_of(job.sources, options, pool.threads());
-  const auto empty =
-      std::count_if(job.sources.begin(), job.sources.end(), [](const Source& x) { return x.ids.empty(); });
-  if (options.on_lines && empty > 0) options.on_lines(empty);
-  if (groups.size() == 1) {
-    body_->run(groups[0], job, &pool);
-  } else {  // a group a thread: better than all threads on one
-    parallel_for(&pool, std::ssize(groups),
-                 [&](int64_t g, int) { body_->run(groups[static_cast<size_t>(g)], job, nullptr); });
-  }
+  body_->run(job);
   return results;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <unordered_map>
 
 #include "api/look.h"
 #include "api/task_metrics.h"
@@ -17,6 +18,22 @@ namespace {
 constexpr size_t kSamples = 3;
 constexpr int64_t kMostPieces = 64;  // of a picture, on a side
 
+/// The entropy of the targets' own frequencies: no model that does without what came before has less loss on them.
+double loss_by_frequency(const Corpus& corpus) {
+  if (corpus.stored || corpus.weighted() || corpus.answers || corpus.masked > 0) return 0;
+  std::unordered_map<int32_t, int64_t> counts;
+  for (const int32_t id : corpus.target.ids) ++counts[id];
+  if (corpus.window == 0) counts[text::kEnd] += corpus.target.count();
+  const auto all = static_cast<double>(corpus.rows());
+  std::vector<int64_t> sorted;  // so that the sum is the same everywhere
+  for (const auto& [id, n] : counts)
+    if (n > 0) sorted.push_back(n);
+  std::ranges::sort(sorted);
+  double sum = 0;
+  for (const int64_t n : sorted) sum -= static_cast<double>(n) / all * std::log(static_cast<double>(n) / all);
+  return sum;
+}
+
 }  // namespace
 
 Validator::Validator(const Transformer& model, const TrainingData& data, const Tokenizers& tokenizers,
@@ -26,7 +43,8 @@ Validator::Validator(const Transformer& model, const TrainingData& data, const T
       tokenizers_(tokenizers),
       recipe_(recipe),
       pool_(pool),
-      evaluate_(model, recipe.train, pool) {
+      evaluate_(model, recipe.train, pool),
+      loss_by_frequency_(loss_by_frequency(data.valid)) {
   if (tokenizers.labels) answer_.emplace(model, tokenizers, recipe, pool);
 }
 
@@ -91,6 +109,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   const Likelihood likelihood = evaluate_(data_.valid);
   v.loss = likelihood.loss();
   v.perplexity = likelihood.perplexity();
+  v.loss_by_frequency = loss_by_frequency_;
   v.metric = recipe_.train.metric;
   if (!std::isfinite(v.loss)) {
     *score = NAN;

@@ -33,6 +33,7 @@ class Validator {
   const Recipe& recipe_;
   ThreadPool& pool_;
   Evaluator evaluate_;
+  double loss_by_frequency_;
   std::optional<Answerer> answer_;  // where there is a head
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 
 #include "base/error.h"
 #include "decode/beam.h"
@@ -15,102 +16,164 @@ namespace attune {
 
 namespace {
 
-constexpr int64_t kRowsAtOnce = 256;  // rows whose logits exist at the same time
+/// Rows whose logits exist at the same time. Those of few are still near when they are looked at; but then the weights
+/// are read more often, and only int8 ones are quick to read.
+constexpr int64_t kRowsAtOnce = 256, kRowsAtOnceInt8 = 48;
 
-/// One model of an ensemble, and what it remembers of the sentences.
+/// The share of what is under way that enters together. Memory comes back when all of it is done: less keeps less of
+/// what is no longer needed, but the encoder wants some rows.
+constexpr int64_t kCohorts = 4, kLeastCohort = 128;
+/// What is kept, of sentences that are done too, is up to so many times what may be under way.
+constexpr int64_t kHeld = 2;
+
+/// One model of an ensemble.
 struct Member {
   const Transformer& model;
   Pass pass;
-  DecoderState state;
+};
+
+/// Sentences that entered together: they have said equally much.
+struct Cohort {
+  std::vector<int64_t> names;  // of the sentences, in the queue
+  Segments sources;
+  std::vector<std::unique_ptr<Hypotheses>> sentences;
+  std::vector<int32_t> active;       // sentences that are not done, in order
+  std::vector<DecoderState> states;  // what each model remembers
+
+  Hypotheses& sentence(int32_t s) const { return *sentences[static_cast<size_t>(s)]; }
 };
 
 class Search {
  public:
-  Search(std::span<const Transformer* const> models, const SearchInput& input, const SearchOptions& options, Ctx& ctx)
-      : options_(options), rules_(options), ctx_(ctx), sources_(*input.sources.segments) {
-    int64_t most = INT64_MAX, longest = 0;
-    for (const Transformer* m : models) most = std::min(most, m->longest_target());
-    const Segments& sources = sources_;
-    std::vector<int32_t> source_of;
-    for (int64_t s = 0; s < sources.count(); ++s) {
-      const auto at = static_cast<size_t>(s);
-      const std::span<const int32_t> prefix = input.prefixes.empty() ? std::span<const int32_t>() : input.prefixes[at];
-      const int64_t free = !input.longest.empty() ? input.longest[at]
-                           : options.longest      ? options.longest
-                                                  : 2 * sources.length(s) + 10;
-      const int64_t own = free + std::ssize(prefix);
-      add_sentence(std::min(own, most), prefix, input.keys.empty() ? at : input.keys[at]);
-      if (!input.begins.empty()) sentences_.back()->begin_with(input.begins[at]);
-      source_of.push_back(static_cast<int32_t>(s));
-      longest = std::max(longest, own);
-    }
-    active_ = source_of;
+  Search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
+         Ctx& ctx)
+      : options_(options), rules_(options), ctx_(ctx), queue_(queue), most_(std::min(tokens, INT64_MAX / kHeld)) {
     for (const Transformer* m : models) {
-      Member member{*m, {ctx, m->parameters()}, {}};
-      const bool reads = m->options().shape == ModelShape::encoder_decoder;
-      const Var encoded = reads ? m->encode(member.pass, input.sources) : Var();
-      member.state = m->start(member.pass, encoded, sources, source_of, longest);
-      members_.push_back(std::move(member));
+      members_.push_back({*m, {ctx, m->parameters()}});
+      longest_ = std::min(longest_, m->longest_target());
     }
     if (options.coverage_penalty == 0) return;
     tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
-    members_[0].pass.tap = &tap_;
   }
 
-  std::vector<std::vector<Hypothesis>> run() {
-    while (!active_.empty()) step();
-    std::vector<std::vector<Hypothesis>> all;
-    for (const auto& s : sentences_) all.push_back(s->result());
-    return all;
+  void run() {
+    for (enter(); !cohorts_.empty(); enter()) step();
   }
 
  private:
-  void add_sentence(int64_t longest, std::span<const int32_t> prefix, uint64_t key) {
-    if (options_.sample)
-      sentences_.push_back(std::make_unique<Samples>(options_, longest, prefix, key));
-    else
-      sentences_.push_back(std::make_unique<Beam>(options_, longest, prefix));
+  /// Lets waiting sentences in while there is room.
+  void enter() {
+    for (;;) {
+      // Where nothing is under way all that fits enters at once.
+      const int64_t together = held_ == 0 ? most_ : std::max(most_ / kCohorts, std::min(most_, kLeastCohort));
+      const int64_t room = std::min(most_ - active_, kHeld * most_ - held_);
+      if (held_ > 0 && room < together) return;
+      std::vector<int64_t> names = queue_.take(together, held_ == 0 ? INT64_MAX : room);
+      if (names.empty()) return;
+      begin(std::move(names));
+    }
   }
-  Hypotheses& sentence(int32_t s) { return *sentences_[static_cast<size_t>(s)]; }
+
+  void begin(std::vector<int64_t> names) {
+    auto c = std::make_unique<Cohort>();
+    c->names = std::move(names);
+    std::vector<int32_t> ids, lengths;
+    int64_t longest = 0;
+    for (const int64_t name : c->names) {
+      const SearchSentence s = queue_.sentence(name);
+      ids.insert(ids.end(), s.source.begin(), s.source.end());
+      lengths.push_back(static_cast<int32_t>(s.source.size()));
+      check_prefix(s.prefix);
+      const int64_t free = s.longest ? s.longest : options_.longest ? options_.longest : 2 * std::ssize(s.source) + 10;
+      const int64_t own = free + std::ssize(s.prefix);
+      longest = std::max(longest, own);
+      c->sentences.push_back(hypotheses(std::min(own, longest_), s));
+      c->active.push_back(static_cast<int32_t>(c->active.size()));
+    }
+    c->sources = Segments::of_lengths(lengths);
+    const Tokens tokens{Tensor(ids.data(), Shape{std::ssize(ids)}), &c->sources};
+    for (Member& m : members_) {
+      const bool reads = m.model.options().shape == ModelShape::encoder_decoder;
+      const Var encoded = reads ? m.model.encode(m.pass, tokens) : Var();
+      c->states.push_back(m.model.start(m.pass, encoded, c->sources, c->active, longest));
+    }
+    held_ += c->sources.rows();
+    active_ += c->sources.rows();
+    cohorts_.push_back(std::move(c));
+  }
+
+  void check_prefix(std::span<const int32_t> prefix) const {
+    const int64_t vocabulary = members_[0].model.sizes().target_vocabulary;
+    for (const int32_t id : prefix)
+      check(id >= 0 && id < vocabulary, "search", "token {} can't be said first: there are {}", id, vocabulary);
+  }
+
+  std::unique_ptr<Hypotheses> hypotheses(int64_t longest, const SearchSentence& s) const {
+    std::unique_ptr<Hypotheses> h;
+    if (options_.sample)
+      h = std::make_unique<Samples>(options_, longest, s.prefix, s.key);
+    else
+      h = std::make_unique<Beam>(options_, longest, s.prefix);
+    if (s.begin >= 0) h->begin_with(s.begin);
+    return h;
+  }
 
   void step() {
     rows_.clear();
     last_.clear();
     wanted_ = 1;
-    for (const int32_t s : active_) {
-      const Hypotheses& h = sentence(s);
-      for (int64_t i = 0; i < h.living(); ++i) {
-        rows_.push_back({&h, i});
-        last_.push_back(h.last(i));
+    for (const auto& c : cohorts_)
+      for (const int32_t s : c->active) {
+        const Hypotheses& h = c->sentence(s);
+        for (int64_t i = 0; i < h.living(); ++i) {
+          rows_.push_back({&h, i});
+          last_.push_back(h.last(i));
+        }
+        wanted_ = std::max(wanted_, h.wanted());
       }
-      wanted_ = std::max(wanted_, h.wanted());
-    }
     limit();
     find_ways();
-
-    // Rows of the next step, sentence by sentence. Sentences that are done have none.
-    parents_.clear();
     int64_t row = 0;
-    size_t kept = 0;
-    for (const int32_t s : active_) {
-      Hypotheses& h = sentence(s);
-      const int64_t first = row, rows = h.living();
-      row += rows;
-      gather(h, first);
-      h.advance(ways_);
-      if (options_.on_token) tell(s);
-      if (h.done()) continue;
-      for (int64_t i = 0; i < h.living(); ++i) parents_.push_back(static_cast<int32_t>(first) + h.parent(i));
-      active_[kept++] = s;
-    }
-    active_.resize(kept);
-    for (Member& m : members_) m.state.reorder(parents_);
+    for (const auto& c : cohorts_) row = advance(*c, row);
+    std::erase_if(cohorts_, [&](const std::unique_ptr<Cohort>& c) {
+      if (!c->active.empty()) return false;
+      held_ -= c->sources.rows();
+      return true;
+    });
   }
 
-  void tell(int32_t s) {
+  /// The rows of a cohort, of which `first` is the first, grow by the ways that were found. Returns the row after them.
+  int64_t advance(Cohort& c, int64_t first) {
+    // Rows of the next step, sentence by sentence. Sentences that are done have none.
+    parents_.clear();
+    int64_t row = first;
+    size_t kept = 0;
+    for (const int32_t s : c.active) {
+      Hypotheses& h = c.sentence(s);
+      const int64_t own = row;
+      row += h.living();
+      gather(h, own);
+      h.advance(ways_);
+      if (options_.on_token) tell(c.names[static_cast<size_t>(s)], h);
+      if (h.done()) {
+        queue_.found(c.names[static_cast<size_t>(s)], h.result());
+        active_ -= c.sources.length(s);
+        c.sentences[static_cast<size_t>(s)].reset();
+        continue;
+      }
+      for (int64_t i = 0; i < h.living(); ++i) parents_.push_back(static_cast<int32_t>(own - first) + h.parent(i));
+      c.active[kept++] = s;
+    }
+    c.active.resize(kept);
+    if (kept > 0)
+      for (DecoderState& s : c.states) s.reorder(parents_);
+    return row;
+  }
+
+  void tell(int64_t name, Hypotheses& h) {
     bool more = true;
-    sentence(s).settle([&](int64_t number, int32_t token) { more &= options_.on_token(s, number, token); });
-    if (!more) sentence(s).stop();
+    h.settle([&](int64_t number, int32_t token) { more &= options_.on_token(name, number, token); });
+    if (!more) h.stop();
   }
 
   /// What each row may not say, or must.
@@ -136,13 +199,20 @@ class Search {
   /// The best ways to go on of every row, or those that chance chose.
   void find_ways() {
     std::vector<Var> hidden;
-    for (Member& m : members_) hidden.push_back(m.model.step(m.pass, m.state, last_));
+    for (size_t m = 0; m < members_.size(); ++m) {
+      std::vector<DecoderState*> states;
+      for (const auto& c : cohorts_) states.push_back(&c->states[m]);
+      Pass& pass = members_[m].pass;
+      pass.tap = m == 0 && !tap_.place.empty() ? &tap_ : nullptr;
+      hidden.push_back(members_[m].model.step(pass, states, last_));
+    }
     if (!tap_.place.empty()) cover();
     const int64_t rows = std::ssize(last_), k = wanted_;
     ids_.resize(static_cast<size_t>(rows * k));
     log_probs_.resize(ids_.size());
-    for (int64_t from = 0; from < rows; from += kRowsAtOnce) {
-      const int64_t count = std::min(kRowsAtOnce, rows - from);
+    const int64_t at_once = members_[0].model.parameters().holds_int8() ? kRowsAtOnceInt8 : kRowsAtOnce;
+    for (int64_t from = 0; from < rows; from += at_once) {
+      const int64_t count = std::min(at_once, rows - from);
       const Var all = logits(hidden, from, count);
       const Tensor x = all.value();
       if (options_.repetition_penalty != 1) weigh(x, from);
@@ -165,13 +235,14 @@ class Search {
            "the attention from decoder to encoder of this model has no weights that a coverage penalty could go by\n"
            "  fix: leave the coverage penalty out");
     const float* from = tap_.weights.data();
-    for (const int32_t s : active_) {
-      const auto cells = static_cast<size_t>(sentence(s).living() * sources_.length(s));
-      mean_.assign(cells, 0);
-      for (int64_t h = 0; h < tap_.heads; ++h)
-        for (size_t c = 0; c < cells; ++c) mean_[c] += *from++ / static_cast<float>(tap_.heads);
-      sentence(s).attended(mean_);
-    }
+    for (const auto& c : cohorts_)
+      for (const int32_t s : c->active) {
+        const auto cells = static_cast<size_t>(c->sentence(s).living() * c->sources.length(s));
+        mean_.assign(cells, 0);
+        for (int64_t h = 0; h < tap_.heads; ++h)
+          for (size_t i = 0; i < cells; ++i) mean_[i] += *from++ / static_cast<float>(tap_.heads);
+        c->sentence(s).attended(mean_);
+      }
   }
 
   /// [count, V]. Of several models the logarithm of the sum of what they think probable: a constant is no matter.
@@ -225,10 +296,12 @@ class Search {
   const SearchOptions& options_;
   Rules rules_;
   Ctx& ctx_;
-  const Segments& sources_;
+  SearchQueue& queue_;
+  int64_t most_, active_ = 0;    // source tokens that may be, and are, under way
+  int64_t held_ = 0;             // source tokens of the cohorts, those of sentences that are done among them
+  int64_t longest_ = INT64_MAX;  // tokens that all models can say
   std::vector<Member> members_;
-  std::vector<std::unique_ptr<Hypotheses>> sentences_;
-  std::vector<int32_t> active_;  // sentences that are not done, in order
+  std::vector<std::unique_ptr<Cohort>> cohorts_;
   struct Row {
     const Hypotheses* sentence;
     int64_t i;  // of its living
@@ -243,7 +316,7 @@ class Search {
   std::vector<float> mean_;
 };
 
-void check_search(std::span<const Transformer* const> models, const SearchInput& input, const SearchOptions& o) {
+void check_search(std::span<const Transformer* const> models, const SearchOptions& o) {
   check(!models.empty(), "search", "no model");
   const int64_t vocabulary = models[0]->sizes().target_vocabulary;
   for (const Transformer* m : models)
@@ -253,31 +326,68 @@ void check_search(std::span<const Transformer* const> models, const SearchInput&
   check(o.n_best >= 1 && (o.sample || o.n_best <= o.beam), "search", "the {} best of a beam of {}", o.n_best, o.beam);
   check(o.sampling.temperature > 0 && o.sampling.top_p > 0 && o.sampling.top_k >= 0, "search",
         "draws at temperature {}, top_k {}, top_p {}", o.sampling.temperature, o.sampling.top_k, o.sampling.top_p);
-  const auto count = static_cast<size_t>(input.sources.segments->count());
-  check(input.prefixes.empty() || input.prefixes.size() == count, "search", "{} prefixes of {} sentences",
-        input.prefixes.size(), count);
-  check(input.begins.empty() || input.begins.size() == count, "search", "{} begins of {} sentences",
-        input.begins.size(), count);
-  check(input.longest.empty() || input.longest.size() == count, "search", "{} lengths of {} sentences",
-        input.longest.size(), count);
-  check(input.keys.empty() || input.keys.size() == count, "search", "{} keys of {} sentences", input.keys.size(),
-        count);
-  const auto known = [&](int32_t id, const char* what) {
-    check(id >= 0 && id < vocabulary, "search", "token {} can't be {}: there are {}", id, what, vocabulary);
-  };
-  for (const int32_t id : o.hidden) known(id, "hidden");
-  for (const std::vector<int32_t>& p : input.prefixes)
-    for (const int32_t id : p) known(id, "said first");
+  for (const int32_t id : o.hidden)
+    check(id >= 0 && id < vocabulary, "search", "token {} can't be hidden: there are {}", id, vocabulary);
 }
+
+/// The sentences of a packed batch, which enter together.
+class WholeBatch : public SearchQueue {
+ public:
+  explicit WholeBatch(const SearchInput& input) : input_(input), best_(static_cast<size_t>(count())) {
+    check(input.prefixes.empty() || input.prefixes.size() == best_.size(), "search", "{} prefixes of {} sentences",
+          input.prefixes.size(), best_.size());
+    check(input.keys.empty() || input.keys.size() == best_.size(), "search", "{} keys of {} sentences",
+          input.keys.size(), best_.size());
+    check(input.begins.empty() || input.begins.size() == best_.size(), "search", "{} begins of {} sentences",
+          input.begins.size(), best_.size());
+    check(input.longest.empty() || input.longest.size() == best_.size(), "search", "{} lengths of {} sentences",
+          input.longest.size(), best_.size());
+  }
+  std::vector<std::vector<Hypothesis>> best() && { return std::move(best_); }
+
+  std::vector<int64_t> take(int64_t, int64_t) override {
+    std::vector<int64_t> all(taken_ ? 0 : best_.size());
+    std::iota(all.begin(), all.end(), 0);
+    taken_ = true;
+    return all;
+  }
+  SearchSentence sentence(int64_t id) const override {
+    const Segments& sources = *input_.sources.segments;
+    const auto at = static_cast<size_t>(id);
+    SearchSentence s;
+    if (sources.length(id) > 0)
+      s.source = {input_.sources.ids.as<int32_t>() + sources.begin(id), static_cast<size_t>(sources.length(id))};
+    if (!input_.prefixes.empty()) s.prefix = input_.prefixes[at];
+    s.key = input_.keys.empty() ? at : input_.keys[at];
+    if (!input_.begins.empty()) s.begin = input_.begins[at];
+    if (!input_.longest.empty()) s.longest = input_.longest[at];
+    return s;
+  }
+  void found(int64_t id, std::vector<Hypothesis> best) override { best_[static_cast<size_t>(id)] = std::move(best); }
+
+ private:
+  int64_t count() const { return input_.sources.segments->count(); }
+
+  const SearchInput& input_;
+  std::vector<std::vector<Hypothesis>> best_;
+  bool taken_ = false;
+};
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
-                                            const SearchOptions& options, ThreadPool* pool, Arena& arena) {
-  check_search(models, input, options);
+void search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options,
+            int64_t tokens, ThreadPool* pool, Arena& arena) {
+  check_search(models, options);
   Ctx ctx(arena);
   ctx.pool = pool;
-  return Search(models, input, options, ctx).run();
+  Search(models, queue, options, tokens, ctx).run();
+}
+
+std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
+                                            const SearchOptions& options, ThreadPool* pool, Arena& arena) {
+  WholeBatch all(input);
+  search(models, all, options, INT64_MAX, pool, arena);
+  return std::move(all).best();
 }
 
 std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,

@@ -42,8 +42,9 @@ struct SearchOptions {
   SamplingOptions sampling = {};
   /// Prefixes are prompts: they are said, but count neither in lengths nor in scores.
   bool prompts = false;
-  /// Called with each token that is certain: of which sentence, and which of its samples. Of a beam those that all
-  /// begin with that may still win; at its end the rest of the winner. False: that sentence says no more.
+  /// Called with each token that is certain: of which sentence (of a queue its name), and which of its samples. Of a
+  /// beam those that all begin with that may still win; at its end the rest of the winner. False: that sentence says no
+  /// more.
   std::function<bool(int64_t sentence, int64_t number, int32_t token)> on_token = {};
 };
 
@@ -79,6 +80,36 @@ std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> 
 /// Of one model.
 std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena);
+
+/// A sentence that waits for its translation.
+struct SearchSentence {
+  std::span<const int32_t> source;       // with its end mark; of a decoder on its own nothing
+  std::span<const int32_t> prefix = {};  // the first tokens of its hypotheses
+  uint64_t key = 0;                      // for what is drawn
+  int32_t begin = -1;                    // what it reads first; -1: the mark
+  int64_t longest = 0;                   // tokens after its prefix; 0: by the options
+};
+
+/// Sentences that wait, and where their translations go. Searches of several threads may share one: all of it may be
+/// called from any of them.
+class SearchQueue {
+ public:
+  virtual ~SearchQueue() = default;
+  /// Takes the next sentences out: as many as have up to `together` source tokens, or a single one that has up to
+  /// `alone`. None: nothing waits, or the next is longer.
+  virtual std::vector<int64_t> take(int64_t together, int64_t alone) = 0;
+  /// One that was taken. What it points to stays until it is found.
+  virtual SearchSentence sentence(int64_t id) const = 0;
+  /// Best first, at least one.
+  virtual void found(int64_t id, std::vector<Hypothesis> best) = 0;
+};
+
+/// Translates all that waits, some of it at a time: where sentences are done others enter, while the rest goes on. So
+/// the matrix products have many rows from the first step to nearly the last. Sentences under way have up to `tokens`
+/// source tokens, or it is a single one; and what is kept, together with those that are done and entered with others
+/// that are not, has up to twice as many.
+void search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options,
+            int64_t tokens, ThreadPool* pool, Arena& arena);
 
 /// ((5 + length) / 6)^exponent.
 double length_penalty(int64_t length, double exponent);

@@ -38,7 +38,7 @@ void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
   for (int64_t h = 0; h < a.heads; ++h) {
     const int64_t column = h / group * a.dim;
     const float* q = a.q.data + i * a.q.stride + h * a.dim;
-    for (int64_t j = 0; j < n; ++j) w.scores[j] = dot(q, w.keys[j] + column, a.dim);
+    dots(w, n, q, column, a.dim, h + 1 < a.heads && (h + 1) % group == 0);
     const ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1,
                          n, n, q,         a.dim,     a.dim,         a.scale,       w.hook};
     if (a.hook) {

@@ -23,7 +23,7 @@ constexpr int64_t kBlockRows = 300;   // rows of A at a time, at most
 constexpr int64_t kBlockDepth = 512;  // k at a time
 constexpr int64_t kBlockCols = 512;   // columns of B packed at a time
 constexpr int64_t kNarrow = 1024;     // rows of a transposed A up to which it is read in place
-constexpr int64_t kFetch = 1024;      // floats of the next panel fetched with each tile
+constexpr int64_t kFetch = 1024;      // floats of the next panel fetched with each tile, at most
 constexpr int64_t kPackRows = 16;     // rows read at a time while packing
 
 /// Packing space of one thread, taken once and kept.
@@ -131,14 +131,16 @@ void panel_product(const Gemm& g, const LeftSide& a, Range rows, const Panel& b)
   const auto tile_of = [&](int r) { return a.transposed ? tile_for<true>(r, regs) : tile_for<false>(r, regs); };
   const TileFn full = tile_of(kTileRows);
   float edge[kTileRows * kPanel];
+  // A slice of the next panel moves towards L2 with every tile: equal ones, for more at once would be waited for.
+  const int64_t tiles = ceil_div(rows.to - rows.from, kTileRows), whole_panel = b.next ? b.depth * kPanel : 0;
+  const int64_t slice = std::min(kFetch, ceil_div(whole_panel, 16 * tiles) * 16);
   int64_t fetched = 0;
   for (int64_t i = rows.from, r = 0; i < rows.to; i += r) {
     r = tile_rows(rows.to - i, a.packed);
     const TileFn tile = r == kTileRows ? full : tile_of(static_cast<int>(r));
     const float* ai = a.row(i - rows.from, b.depth);
     float* c = g.c + i * g.c_stride + b.column;
-    // A slice of the next panel moves towards L2 with every tile.
-    for (int64_t end = b.next ? std::min(fetched + kFetch, b.depth * kPanel) : 0; fetched < end; fetched += 16)
+    for (const int64_t end = std::min(fetched + slice, whole_panel); fetched < end; fetched += 16)
       __builtin_prefetch(b.next + fetched, 0, 2);
     if (whole) {
       tile(b.depth, ai, a.stride, b.data, kPanel, c, g.c_stride, b.add);

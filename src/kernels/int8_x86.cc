@@ -44,6 +44,10 @@ int32_t four_bytes(const uint8_t* p) {
   return x;
 }
 
+/// So many bytes ahead of what few rows read is asked for: they use weights up faster than the CPU's own prefetching
+/// brings them.
+constexpr int64_t kAhead = 4096;
+
 // Sums are integers, so that chains may be cut along k: few rows take several, or the latency of one would show.
 template <int R, int S>
 ATTUNE_VNNI512 void rows512(int64_t depth, const uint8_t* a, int64_t a_stride, const int8_t* b, int32_t* sums) {
@@ -59,7 +63,10 @@ ATTUNE_VNNI512 void rows512(int64_t depth, const uint8_t* a, int64_t a_stride, c
     for (int s = 0; s < S; ++s) {
       __m512i w[4];
 #pragma GCC unroll 4
-      for (int v = 0; v < 4; ++v) w[v] = _mm512_loadu_si512(b + 256 * s + 64 * v);
+      for (int v = 0; v < 4; ++v) {
+        w[v] = _mm512_loadu_si512(b + 256 * s + 64 * v);
+        if (R < 6) _mm_prefetch(b + 256 * s + 64 * v + kAhead, _MM_HINT_T0);
+      }
 #pragma GCC unroll 6
       for (int i = 0; i < R; ++i) {
         const __m512i x = _mm512_set1_epi32(four_bytes(a + i * a_stride + p + 4 * s));

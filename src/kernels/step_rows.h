@@ -21,20 +21,25 @@ struct StepSpace {
   float* hook;                   // what a hook asked for
 };
 
+/// Asks for the numbers of one head. Keys and values lie scattered, so the CPU does not look ahead by itself.
+HWY_INLINE void ask_for(const float* x, int64_t dim) {
+  for (int64_t d = 0; d < dim; d += 16) __builtin_prefetch(x + d);
+}
+
 /// Lists where the keys and values of row i are. Returns how many there are.
 HWY_INLINE int64_t find_keys(const AttentionStep& a, int64_t i, const StepSpace& w) {
   if (a.ids) {
     for (int64_t j = 0; j < a.longest; ++j) {
       const int64_t id = a.ids[j * a.rows + i];
-      w.keys[j] = a.keys.row(id);
-      w.values[j] = a.values.row(id);
+      ask_for(w.keys[j] = a.keys.row(id), a.dim);
+      ask_for(w.values[j] = a.values.row(id), a.dim);
     }
     return a.longest;
   }
   const int64_t n = a.count[i];
   for (int64_t j = 0; j < n; ++j) {
-    w.keys[j] = a.keys.row(a.first[i] + j);
-    w.values[j] = a.values.row(a.first[i] + j);
+    ask_for(w.keys[j] = a.keys.row(a.first[i] + j), a.dim);
+    ask_for(w.values[j] = a.values.row(a.first[i] + j), a.dim);
   }
   return n;
 }
@@ -44,6 +49,61 @@ HWY_INLINE float dot(const float* x, const float* y, int64_t dim) {
   for_packs(dim, [&](int64_t d, int64_t count)
                      HWY_ATTR { total = fma(load_at(x + d, count), load_at(y + d, count), total); });
   return sum(total);
+}
+
+#if HWY_TARGET != HWY_SCALAR
+/// The first steps of sum(): the sixteen lanes of a pack to four.
+template <class V>
+HWY_INLINE auto four_sums(const V& v) {
+  const hn::FixedTag<float, 4> f4;
+  if constexpr (kRegs == 1) {
+    const hn::Half<F> f8;
+    const auto a = hn::Add(hn::LowerHalf(f8, v.r[0]), hn::UpperHalf(f8, v.r[0]));
+    return hn::Add(hn::LowerHalf(f4, a), hn::UpperHalf(f4, a));
+  } else if constexpr (kRegs == 2) {
+    const auto a = hn::Add(v.r[0], v.r[kRegs - 1]);
+    return hn::Add(hn::LowerHalf(f4, a), hn::UpperHalf(f4, a));
+  } else {
+    return hn::Add(hn::Add(v.r[0], v.r[2 % kRegs]), hn::Add(v.r[1 % kRegs], v.r[3 % kRegs]));
+  }
+}
+
+/// dot() of x and four others: the same bits, and one tree of sums for all.
+HWY_INLINE void four_dots(const float* x, const float* const* y, int64_t column, int64_t dim, float* out) {
+  const hn::FixedTag<float, 4> f4;
+  Pack<float> total[4];
+#pragma GCC unroll 4
+  for (int i = 0; i < 4; ++i) total[i] = zero<float>();
+  for_packs(dim, [&](int64_t d, int64_t count) HWY_ATTR {
+    const auto own = load_at(x + d, count);
+#pragma GCC unroll 4
+    for (int i = 0; i < 4; ++i) total[i] = fma(own, load_at(y[i] + column + d, count), total[i]);
+  });
+  const auto a = four_sums(total[0]), b = four_sums(total[1]), c = four_sums(total[2]), e = four_sums(total[3]);
+  const auto ab = hn::Add(hn::InterleaveLower(f4, a, b), hn::InterleaveUpper(f4, a, b));
+  const auto ce = hn::Add(hn::InterleaveLower(f4, c, e), hn::InterleaveUpper(f4, c, e));
+  hn::StoreU(hn::Add(hn::ConcatLowerLower(f4, ce, ab), hn::ConcatUpperUpper(f4, ce, ab)), f4, out);
+}
+#endif
+
+/// scores_j = dot(x, key_j[column ...]), asking for what the next head will read, if there is one, on the way.
+HWY_INLINE void dots(const StepSpace& w, int64_t n, const float* x, int64_t column, int64_t dim, bool more) {
+  const auto ask = [&](int64_t j) HWY_ATTR {
+    if (!more) return;
+    ask_for(w.keys[j] + column + dim, dim);
+    ask_for(w.values[j] + column + dim, dim);
+  };
+  int64_t j = 0;
+#if HWY_TARGET != HWY_SCALAR
+  for (; j + 4 <= n; j += 4) {
+    for (int i = 0; i < 4; ++i) ask(j + i);
+    four_dots(x, w.keys + j, column, dim, w.scores + j);
+  }
+#endif
+  for (; j < n; ++j) {
+    ask(j);
+    w.scores[j] = dot(x, w.keys[j] + column, dim);
+  }
 }
 
 /// out[c] = sum over j of weight_j value_j[column + c], one chain a column; several packs at once hide the latency.

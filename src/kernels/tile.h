@@ -26,6 +26,9 @@ inline constexpr int kTileRegs = kLanes == 8 ? 2 : 4;    // 12 or 24 accumulator
 inline constexpr int kRowPanels = kLanes == 16 ? 2 : 4;  // panels at once when A has a single row
 #endif
 inline constexpr int kPanel = kTileRegs * kTileLanes;  // columns of one panel of a packed B: 64 on AVX-512, else 16
+/// Few rows use up B faster than the CPU's own prefetching brings it: so many floats ahead of what is read, 4 KB, is
+/// asked for. More rows have the time, and no load to spare.
+inline constexpr int64_t kAhead = 1024;
 
 #if HWY_TARGET == HWY_SCALAR
 
@@ -88,7 +91,10 @@ HWY_NOINLINE void tile(int64_t k, const float* HWY_RESTRICT a, int64_t a_stride,
     FVec row[V];
     if (kTransA) __builtin_prefetch(ap + 16, 0, 3);
 #pragma GCC unroll 4
-    for (int v = 0; v < V; ++v) row[v] = hn::LoadU(f, bp + v * kLanes);
+    for (int v = 0; v < V; ++v) {
+      row[v] = hn::LoadU(f, bp + v * kLanes);
+      if (R < kTileRows && !kTransA) __builtin_prefetch(bp + v * kLanes + kAhead, 0, 3);
+    }
 #pragma GCC unroll 6
     for (int i = 0; i < R; ++i) {
       const FVec x = hn::Set(f, kTransA ? ap[i] : ap[i * a_stride]);
@@ -133,8 +139,11 @@ HWY_INLINE void row_tile(int64_t k, const float* HWY_RESTRICT a, const float* HW
 #pragma GCC unroll 4
     for (int q = 0; q < kRowPanels; ++q)
 #pragma GCC unroll 4
-      for (int v = 0; v < kTileRegs; ++v)
-        acc[q][v] = hn::MulAdd(x, hn::LoadU(f, b + q * panel_stride + v * kLanes), acc[q][v]);
+      for (int v = 0; v < kTileRegs; ++v) {
+        const float* at = b + q * panel_stride + v * kLanes;
+        acc[q][v] = hn::MulAdd(x, hn::LoadU(f, at), acc[q][v]);
+        __builtin_prefetch(at + kAhead, 0, 3);
+      }
     b += kPanel;
   }
 #pragma GCC unroll 4

@@ -84,6 +84,9 @@ class Transformer {
                      int64_t longest) const;
   /// One position more for each row: the decoder's rows, [rows, d_model].
   Var step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const;
+  /// The same for the rows of several states, one state after another, which may be at different positions: products
+  /// are of all rows at once, and each row's numbers are the same bits as in a step of its state alone.
+  Var step(Pass& pass, std::span<DecoderState* const> states, std::span<const int32_t> ids) const;
   /// Scores of every word of the target vocabulary, [rows, V].
   Var logits(const Pass& pass, const Var& hidden) const;
 

@@ -12,30 +12,41 @@ DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& 
   for (const Layer& l : decoder_) {
     state.memory_.push_back(l.cross ? l.cross->memory(pass, encoded) : Var());
     state.states_.push_back(l.self.mechanism->state(static_cast<int64_t>(source_of.size()), longest));
+    state.states_.back()->use(pass.ctx.arena);
   }
   state.source_of_ = std::move(source_of);
   return state;
 }
 
 Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const {
+  DecoderState* one = &state;
+  return step(pass, {&one, 1}, ids);
+}
+
+Var Transformer::step(Pass& pass, std::span<DecoderState* const> states, std::span<const int32_t> ids) const {
   const auto rows = static_cast<int64_t>(ids.size());
-  check(rows == state.rows(), "decode", "{} words for {} rows", rows, state.rows());
-  // Each row is a sequence of its own, whose only token stands at the same position.
+  // Each row is a sequence of its own, whose only token stands at the position of its state.
+  std::vector<int32_t> positions;
+  for (const DecoderState* s : states)
+    positions.insert(positions.end(), static_cast<size_t>(s->rows()), static_cast<int32_t>(s->position_));
+  check(std::ssize(positions) == rows, "decode", "{} words for {} rows", rows, positions.size());
   const Segments single = Segments::of_lengths(std::vector<int32_t>(ids.size(), 1));
-  const std::vector<int32_t> positions(ids.size(), static_cast<int32_t>(state.position_));
   const RowPositions where{&single, positions};
+  std::vector<StateShare> said(states.size());
+  std::vector<MemoryShare> read(states.size());
   Stream y(embed_rows(pass, *target_, {Tensor(ids.data(), Shape{rows}), &single}, positions));  // [rows, d_model]
   for (size_t i = 0; i < decoder_.size(); ++i) {
     const Layer& l = decoder_[i];
-    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), where, *state.states_[i]));
-    if (l.cross)
-      y.leave(
-          pass, *l.cross_residual,
-          l.cross->step(pass, y.enter(pass, *l.cross_residual), state.memory_[i], *state.sources_, state.source_of_));
+    for (size_t s = 0; s < states.size(); ++s) {
+      said[s] = {states[s]->states_[i].get(), states[s]->rows()};
+      read[s] = {&states[s]->memory_[i], states[s]->sources_, states[s]->source_of_};
+    }
+    y.leave(pass, l.self_residual, l.self.step(pass, y.enter(pass, l.self_residual), where, said));
+    if (l.cross) y.leave(pass, *l.cross_residual, l.cross->step(pass, y.enter(pass, *l.cross_residual), read));
     if (l.feed_forward)
       y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
   }
-  ++state.position_;
+  for (DecoderState* s : states) ++s->position_;
   return y.finish(pass, decoder_norm_.get());
 }
 

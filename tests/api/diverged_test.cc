@@ -51,5 +51,26 @@ TEST(Diverged, GoesBackAtHalfTheRateAndSameBits) {
   expect_same_bits(run.bits("whole"), run.bits("pieces"));
 }
 
+/// Neither diverged nor learning: said, from update 1,000 on, and the run goes on.
+TEST(Diverged, SaysThatNothingButFrequenciesIsLearned) {
+  const SmallRun run;
+  const std::string note = "nothing but how frequent words are has been learned (that alone has a loss of ";
+  const Sets sets{"train.stop=1000u", "train.batch_tokens=32", "train.validate=500u"};
+  Sets stuck = sets;
+  stuck.push_back("train.learning_rate=1e-9");
+  const std::string log = run.train("stuck", stuck).log;
+  const size_t at = log.find(note);
+  ASSERT_NE(at, std::string::npos) << log;
+  EXPECT_GT(at, log.find("Up. 1000 : valid"));
+  EXPECT_EQ(log.find(note, at + 1), std::string::npos);
+  std::map<char, double> counts;
+  double all = 0, entropy = 0;
+  for (const char c : slurp(run.folder / "valid.out"))
+    if (c != ' ') ++counts[c], ++all;
+  for (const auto& [c, n] : counts) entropy -= n / all * std::log(n / all);
+  EXPECT_NEAR(std::stod(log.substr(at + note.size())), entropy, 1e-4);
+  EXPECT_EQ(run.train("learns", sets).log.find(note), std::string::npos);
+}
+
 }  // namespace
 }  // namespace attune::test

@@ -11,16 +11,19 @@ TEST(TaskMetrics, ToldAsFarAsAMetricCanBe) {
   const std::vector<std::string> said{"A dog.", "x"}, right{"a dog .", "y"};
   const auto names = [&](const std::string& metric) {
     std::string out;
-    for (const MetricResult& r : judge_texts(said, right, metric, {}, 1)) out += r.name + " ";
+    Recipe recipe;
+    recipe.train.metric = metric;
+    for (const MetricResult& r : judge_texts(said, right, recipe, 1)) out += r.name + " ";
     return out;
   };
   EXPECT_EQ(names("bleu"), "bleu exact ");
   EXPECT_EQ(names("loss"), "bleu exact ");
   EXPECT_EQ(names("chrf"), "bleu exact chrf ");
-  MetricSettings settings;
-  settings.lowercase = true;
-  settings.tokenize = "none";
-  const auto scores = judge_texts(said, right, "ter", settings, 2);
+  Recipe recipe;
+  recipe.train.metric = "ter";
+  recipe.train.metric_options.lowercase = true;
+  recipe.train.metric_options.tokenize = "none";
+  const auto scores = judge_texts(said, right, recipe, 2);
   EXPECT_NE(scores[0].signature.find("case:lc|eff:no|tok:none"), std::string::npos) << scores[0].signature;
   EXPECT_NE(scores[2].signature.find("case:lc|tok:tercom"), std::string::npos) << scores[2].signature;
 }

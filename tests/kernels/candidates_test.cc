@@ -68,9 +68,34 @@ TEST(Candidates, OfEqualOnesTheLowerColumnComesFirst) {
   EXPECT_EQ(best_of(x, 1, 4).ids, (std::vector<int32_t>{40, 0, 1, 2}));
 }
 
+TEST(Candidates, WhatIsUnsaidCountsInTheSum) {
+  auto x = random_rows(100, 3);
+  x[17] = 20;  // hidden, and nearly all of the probability
+  x[60] = 19;  // banned in the second row alone
+  std::vector<float> both = x;
+  both.insert(both.end(), x.begin(), x.end());
+  const std::vector<int32_t> hidden{3, 17}, start{0, 0, 1}, banned{60};
+  std::vector<int32_t> ids(4);
+  std::vector<float> log_probs(4);
+  candidates({Tensor(both.data(), Shape{2, 100}),
+              {.hidden = hidden, .start = start, .banned = banned},
+              Tensor(ids.data(), Shape{2, 2}),
+              Tensor(log_probs.data(), Shape{2, 2})});
+  double total = 0;
+  for (const float v : x) total += std::exp(static_cast<double>(v));
+  EXPECT_EQ(ids[0], 60);
+  EXPECT_EQ(ids[2], ids[1]) << "without the banned one the second is the first";
+  for (size_t i = 0; i < 4; ++i)
+    EXPECT_NEAR(log_probs[i], static_cast<double>(x[static_cast<size_t>(ids[i])]) - std::log(total), 3e-5);
+}
+
 TEST(Candidates, NotANumberIsNeverChosen) {
   std::vector<float> x(40, NAN);
   EXPECT_EQ(best_of(x, 1, 2).ids, (std::vector<int32_t>{-1, -1}));
+  x[20] = 3;
+  const Result r = best_of(x, 1, 2);
+  EXPECT_EQ(r.ids, (std::vector<int32_t>{20, -1}));
+  EXPECT_NEAR(r.log_probs[0], 0, 1e-6) << "nor does it spoil the others";
 }
 
 TEST(Candidates, RowsThreadsAndInstructionSetsGiveTheSameBits) {

@@ -108,6 +108,42 @@ TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
     }
 }
 
+/// States at different positions, of different sources, take their steps together as each would alone.
+TEST_P(Contract, StatesStepTogetherAsAlone) {
+  const auto m = model(options(), 1.2f);
+  const TinyBatch x = TinyBatch::of(random_sentences(3, 20, 20, 6)), z = TinyBatch::of(random_sentences(2, 20, 20, 7));
+  const auto steps = [&](bool together) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, m->parameters()};
+    DecoderState one = m->start(pass, m->encode(pass, x.tokens()), x.segments, {0, 1, 2}, 100);
+    std::vector<int32_t> ids{1, 1, 1};
+    for (int t = 0; t < 5; ++t, ids = {4 + t, 9 - t, 7}) m->step(pass, one, ids);
+    DecoderState two = m->start(pass, m->encode(pass, z.tokens()), z.segments, {0, 1}, 100);
+    DecoderState* states[] = {&one, &two};
+    std::vector<float> all;
+    const auto add = [&](const Var& rows) {
+      const auto more = numbers(rows);
+      all.insert(all.end(), more.begin(), more.end());
+    };
+    for (int t = 0; t < 6; ++t) {
+      const std::vector<int32_t> first{5 + t, 6, 11 - t}, second{t == 0 ? 1 : 8, t == 0 ? 1 : 15 - t};
+      std::vector<int32_t> both = first;
+      both.insert(both.end(), second.begin(), second.end());
+      if (together) {
+        add(m->step(pass, states, both));
+      } else {
+        add(m->step(pass, one, first));
+        add(m->step(pass, two, second));
+      }
+      one.reorder(std::vector<int32_t>{2, 0, 0});
+      two.reorder(std::vector<int32_t>{1, 0});
+    }
+    return all;
+  };
+  EXPECT_TRUE(same_bits(steps(true), steps(false)));
+}
+
 /// The tape's gradients in f64 against differences along random directions, one per parameter; and the f32 form, which
 /// is what runs, against it.
 TEST_P(Contract, GradientsAreThoseOfTheFormula) {

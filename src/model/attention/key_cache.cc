@@ -8,7 +8,8 @@
 namespace attune {
 
 namespace {
-constexpr int64_t kPageSteps = 64, kLargestPage = int64_t{1} << 14;  // in rows
+constexpr int64_t kPageSteps = 64;
+constexpr int64_t kLargestPage = int64_t{2} << 20;  // in bytes: what a huge page of memory has room for
 
 bool same_order(std::span<const int32_t> parents, int64_t rows) {
   if (std::ssize(parents) != rows) return false;
@@ -20,9 +21,16 @@ bool same_order(std::span<const int32_t> parents, int64_t rows) {
 
 KeyCache::KeyCache(int64_t rows, int64_t width, int64_t window) : width_(width), window_(window) {
   const int64_t steps = std::clamp<int64_t>(window / 4, 1, kPageSteps);
-  const auto page = static_cast<uint64_t>(std::clamp(rows * steps, steps, kLargestPage));
-  page_bits_ = std::countr_zero(std::bit_ceil(page));
+  const auto row = width * static_cast<int64_t>(sizeof(float));
+  const auto most =
+      std::bit_floor(static_cast<uint64_t>(std::max<int64_t>(1, kLargestPage / std::max<int64_t>(1, row))));
+  const auto page = std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(1, rows) * steps));
+  page_bits_ = std::countr_zero(std::min(page, most));
   filled_ = 1 << page_bits_;
+}
+
+KeyCache::~KeyCache() {
+  for (const Arena::Block b : blocks_) arena_->release(b);
 }
 
 void KeyCache::reorder(std::span<const int32_t> parents) {
@@ -42,8 +50,9 @@ int32_t KeyCache::take_row() {
     filled_ = 0;
     if (unused_.empty()) {
       page_ = static_cast<int32_t>(pages_.size());
-      pages_.push_back(Aligned<float>::unset(width_ << page_bits_));
-      addresses_.push_back(pages_.back().data());
+      if (!arena_) arena_ = (own_ = std::make_unique<Arena>()).get();
+      blocks_.push_back(arena_->allocate(page_bytes()));
+      pages_.push_back(static_cast<float*>(arena_->block_data(blocks_.back())));
       last_step_.push_back(0);
     } else {
       page_ = unused_.back();

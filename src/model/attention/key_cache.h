@@ -3,9 +3,9 @@
 // part or end. With a window it is a ring: what lies further back is forgotten and its memory used again.
 #pragma once
 #include <limits>
+#include <memory>
 #include <vector>
 
-#include "base/aligned.h"
 #include "kernels/attention_step.h"
 #include "model/attention/mechanism.h"
 
@@ -16,9 +16,14 @@ class KeyCache : public AttentionState {
   static constexpr int64_t kEverything = std::numeric_limits<int64_t>::max();
 
   /// `width` floats a row; `rows` is how many a step appends, about. Memory is taken in pages of about 64 steps, or a
-  /// quarter of the window where that is less.
+  /// quarter of the window where that is less, and of 2 MB at most.
   KeyCache(int64_t rows, int64_t width, int64_t window = kEverything);
+  ~KeyCache() override;
+  KeyCache(const KeyCache&) = delete;
+  KeyCache& operator=(const KeyCache&) = delete;
 
+  /// Where pages come from; without it, from an arena of its own.
+  void use(Arena& arena) override { arena_ = &arena; }
   void reorder(std::span<const int32_t> parents) override;
   /// Begins a step: room for a row per hypothesis, which is then filled through row(). As many as the last reorder
   /// left, or any number at first.
@@ -40,24 +45,27 @@ class KeyCache : public AttentionState {
   int64_t width() const { return width_; }
   /// [kept, rows]: where the keys of each hypothesis are, oldest first.
   const int32_t* ancestors() const { return ancestors_.data() + std::ssize(ancestors_) - kept() * rows_; }
-  kernels::PagedRows paged(int64_t column) const { return {addresses_.data(), page_bits_, width_, column}; }
+  kernels::PagedRows paged(int64_t column) const { return {pages_.data(), page_bits_, width_, column}; }
   /// Of all pages.
-  int64_t bytes() const override { return (std::ssize(pages_) * width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
+  int64_t bytes() const override { return std::ssize(pages_) * page_bytes(); }
 
  private:
   float* at(int32_t id) {
-    return pages_[static_cast<size_t>(id >> page_bits_)].data() + (id & ((1 << page_bits_) - 1)) * width_;
+    return pages_[static_cast<size_t>(id >> page_bits_)] + (id & ((1 << page_bits_) - 1)) * width_;
   }
+  int64_t page_bytes() const { return (width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
   int32_t take_row();
   void forget();
 
   int64_t width_, window_;
   int page_bits_;
-  std::vector<Aligned<float>> pages_;
-  std::vector<const float*> addresses_;  // of the pages
-  std::vector<int64_t> last_step_;       // of each page: the last that wrote to it
-  std::vector<int32_t> unused_;          // pages
-  int32_t page_ = -1, filled_ = 0;       // where the next row goes
+  std::unique_ptr<Arena> own_;  // where nobody named another
+  Arena* arena_ = nullptr;
+  std::vector<float*> pages_;
+  std::vector<Arena::Block> blocks_;  // of the pages
+  std::vector<int64_t> last_step_;    // of each page: the last that wrote to it
+  std::vector<int32_t> unused_;       // pages
+  int32_t page_ = -1, filled_ = 0;    // where the next row goes
   std::vector<int32_t> shared_;
   std::vector<int32_t> ancestors_, before_;  // [steps since kept, rows]; before_: kept for its memory
   int64_t rows_ = 0, steps_ = 0;

@@ -63,6 +63,15 @@ class AttentionState {
   virtual void reorder(std::span<const int32_t> parents) = 0;
   /// Memory it takes, all rows together.
   virtual int64_t bytes() const = 0;
+  /// Before the first step: where to take memory that grows with the steps. The arena outlives the state, and keeps
+  /// what it gives back for the next.
+  virtual void use(Arena& /*arena*/) {}
+};
+
+/// What is remembered of some of the rows of a step: so many, which follow those of the share before it.
+struct StateShare {
+  AttentionState* state = nullptr;
+  int64_t rows = 0;
 };
 
 /// The parts of a layer that a mechanism wants beside itself.

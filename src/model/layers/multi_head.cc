@@ -1,5 +1,7 @@
 #include "model/layers/multi_head.h"
 
+#include <algorithm>
+
 namespace attune {
 
 namespace {
@@ -22,11 +24,10 @@ void look_at(const Pass& pass, const std::string& name, const AttentionSetup& se
   if (to && !mechanism.weights(pass, p, to)) pass.tap->weights.clear();
 }
 
-/// What single rows attend to, source by source.
+/// What single rows attend to, source by source, behind what is there already.
 void look_at_rows(const Pass& pass, const AttentionSetup& setup, const AttentionMechanism& mechanism,
                   const Projected& p, std::span<const int32_t> source_of) {
   std::vector<float>& all = pass.tap->weights;
-  all.clear();
   pass.tap->heads = setup.heads;
   for (size_t from = 0, to = 0; from < source_of.size(); from = to) {
     while (to < source_of.size() && source_of[to] == source_of[from]) ++to;
@@ -43,6 +44,24 @@ void look_at_rows(const Pass& pass, const AttentionSetup& setup, const Attention
     all.clear();
     return;
   }
+}
+
+Var some_rows(const Pass& pass, const Var& x, int64_t first, int64_t rows) {
+  return pass.ctx.input(x.value().row_range(first, rows));
+}
+
+/// The queries of some rows, and their own keys and values.
+Projected some_rows(const Pass& pass, const Projected& p, int64_t first, int64_t rows) {
+  Projected some = p;
+  some.q = some_rows(pass, p.q, first, rows);
+  some.k = p.k.slot() == p.q.slot() ? some.q : some_rows(pass, p.k, first, rows);
+  some.v = p.v.slot() == p.q.slot() ? some.q : some_rows(pass, p.v, first, rows);
+  return some;
+}
+
+void put_rows(const Var& from, const Var& to, int64_t first) {
+  for (int64_t i = 0; i < from.rows(); ++i)
+    std::copy_n(from.value().row<float>(i), from.cols(), to.value().row<float>(first + i));
 }
 
 std::optional<JoinedLinear> projections(const Blueprint& b, const AttentionSetup& s, const LayerParts& parts) {
@@ -83,6 +102,26 @@ Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowP
   return position->turn(pass, to, queries, keys);
 }
 
+Var SelfAttention::step(const Pass& pass, const Var& x, const RowPositions& where,
+                        std::span<const StateShare> states) const {
+  if (states.size() == 1) return step(pass, x, where, *states[0].state);
+  const Projected all = parts.projections ? project(pass, x, nullptr, where) : Projected{};
+  Var y = pass.ctx.make(Shape{x.rows(), setup.width()}, DType::f32, {});
+  int64_t first = 0;
+  for (const auto& [state, rows] : states) {
+    if (parts.projections) {
+      put_rows(mechanism->step(pass, some_rows(pass, all, first, rows), *state), y, first);
+    } else {  // the mechanism does the whole sublayer
+      const Segments single = Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(rows), 1));
+      const auto offsets = where.offsets.subspan(static_cast<size_t>(first), static_cast<size_t>(rows));
+      put_rows(mechanism->attend_step(pass, *this, some_rows(pass, x, first, rows), {&single, offsets}, *state), y,
+               first);
+    }
+    first += rows;
+  }
+  return parts.projections ? (*output)(pass, y) : y;
+}
+
 void SelfAttention::look(const Pass& pass, const Projected& p) const { look_at(pass, name, setup, *mechanism, p); }
 
 float* SelfAttention::tapped(const Pass& pass, int64_t queries, int64_t keys) const {
@@ -117,11 +156,31 @@ Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& q
   return output(pass, mechanism->mix(pass, p));
 }
 
-Var CrossAttention::step(const Pass& pass, const Var& x, const Var& memory, const Segments& sources,
-                         std::span<const int32_t> source_of) const {
-  const Projected p{query(pass, x), memory, memory, 0, 0, setup.heads_kv * setup.dim, nullptr, &sources};
-  if (pass.tap && pass.tap->place == name) look_at_rows(pass, setup, *mechanism, p, source_of);
-  return output(pass, mechanism->read(pass, p, source_of));
+Var CrossAttention::step(const Pass& pass, const Var& x, std::span<const MemoryShare> shares) const {
+  const Var q = query(pass, x);
+  const bool looked_at = pass.tap && pass.tap->place == name;
+  if (looked_at) pass.tap->weights.clear();
+  Var y;
+  int64_t first = 0;
+  for (const MemoryShare& s : shares) {
+    const auto rows = std::ssize(s.source_of);
+    const bool all = shares.size() == 1;
+    const Projected p{all ? q : some_rows(pass, q, first, rows),
+                      *s.memory,
+                      *s.memory,
+                      0,
+                      0,
+                      setup.heads_kv * setup.dim,
+                      nullptr,
+                      s.sources};
+    if (looked_at) look_at_rows(pass, setup, *mechanism, p, s.source_of);
+    const Var read = mechanism->read(pass, p, s.source_of);
+    if (all) return output(pass, read);
+    if (!y) y = pass.ctx.make(Shape{x.rows(), setup.width()}, DType::f32, {});
+    put_rows(read, y, first);
+    first += rows;
+  }
+  return output(pass, y);
 }
 
 }  // namespace attune

@@ -24,6 +24,8 @@ struct SelfAttention {
   Var step(const Pass& pass, const Var& x, const RowPositions& where, AttentionState& state) const {
     return mechanism->attend_step(pass, *this, x, where, state);
   }
+  /// The same where rows have several states: they are projected together.
+  Var step(const Pass& pass, const Var& x, const RowPositions& where, std::span<const StateShare> states) const;
   /// Queries, keys and values of rows, turned as the position scheme wants.
   Projected project(const Pass& pass, const Var& x, const Segments* segments, const RowPositions& where) const;
   /// The same for a mechanism that has projected them itself; queries and keys stand at these positions.
@@ -42,6 +44,13 @@ struct SelfAttention {
   std::optional<Linear> output;
 };
 
+/// The sources that some of the rows of a step read: row i of them reads sequence source_of[i].
+struct MemoryShare {
+  const Var* memory = nullptr;  // CrossAttention::memory
+  const Segments* sources = nullptr;
+  std::span<const int32_t> source_of = {};
+};
+
 /// Rows of the decoder that read the encoder's.
 struct CrossAttention {
   CrossAttention(const Blueprint& b, const AttentionSetup& setup, std::unique_ptr<AttentionMechanism> mechanism);
@@ -49,9 +58,8 @@ struct CrossAttention {
   Var memory(const Pass& pass, const Var& encoded) const { return key_value(pass, encoded); }
   Var operator()(const Pass& pass, const Var& x, const Segments& queries, const Var& memory,
                  const Segments& sources) const;
-  /// One row per hypothesis: row i reads source source_of[i].
-  Var step(const Pass& pass, const Var& x, const Var& memory, const Segments& sources,
-           std::span<const int32_t> source_of) const;
+  /// One row per hypothesis, share after share.
+  Var step(const Pass& pass, const Var& x, std::span<const MemoryShare> shares) const;
 
   AttentionSetup setup;
   std::string name;
