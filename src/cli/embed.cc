@@ -5,17 +5,13 @@
 
 #include "attune/embedder.h"
 #include "attune/error.h"
-#include "attune/lines.h"
-#include "attune/text.h"
+#include "cli/line_chunks.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
 namespace attune::cli {
 
 namespace {
-
-constexpr size_t kChunkLines = 4096;  // read together at most: what is to be had without waiting
-constexpr size_t kChunkBytes = 4 << 20;
 
 struct Arguments {
   std::string model, file = "-", pool = "mean";
@@ -52,17 +48,9 @@ void run(const Arguments& a, const Session& session) {
                  : a.pool == "last" ? Pool::last
                  : a.pool == "max"  ? Pool::max
                                     : Pool::mean;
-  TextLines reader({a.file});
   int64_t done = 0, cropped = 0;
-  std::vector<std::string> lines;
   std::vector<float> numbers;  // of all lines, where the head of the file comes first
-  for (std::string line; reader.next(line);) {
-    lines.clear();
-    size_t bytes = 0;
-    do {
-      bytes += line.size();
-      lines.push_back(std::move(line));
-    } while (lines.size() < kChunkLines && bytes < kChunkBytes && reader.ready() && reader.next(line));
+  for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
     for (const Embedding& e : embedder.embed(lines, options)) {
       if (a.npy)
         numbers.insert(numbers.end(), e.vector.begin(), e.vector.end());
@@ -72,14 +60,12 @@ void run(const Arguments& a, const Session& session) {
       ++done;
     }
     if (!a.npy) finish_output();  // whoever waits for it gets it
-  }
+  });
   if (a.npy) {
     print(npy_head(done, embedder.width()));
     print(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
   }
-  if (cropped > 0 && !session.quiet)
-    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(cropped),
-               cropped == 1 ? " was" : "s were", thousands(embedder.longest()));
+  if (!session.quiet) note_cropped(cropped, embedder.longest());
 }
 
 }  // namespace
