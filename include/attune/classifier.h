@@ -37,6 +37,8 @@ class Classifier {
   Classification classify(const std::string& line, const ClassifyOptions& options = {}) const;
   /// All that it can say; none of a model that gives numbers.
   const std::vector<std::string>& labels() const;
+  /// The most tokens a text may have.
+  int64_t longest() const;
 
  private:
   struct Body;

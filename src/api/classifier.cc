@@ -70,5 +70,6 @@ Classification Classifier::classify(const std::string& line, const ClassifyOptio
 }
 
 const std::vector<std::string>& Classifier::labels() const { return body_->labels(); }
+int64_t Classifier::longest() const { return body_->longest(); }
 
 }  // namespace attune

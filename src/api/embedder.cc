@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "api/arenas.h"
+#include "api/line_groups.h"
 #include "api/model_files.h"
 #include "base/denormals.h"
 #include "base/error.h"
@@ -98,26 +99,10 @@ std::vector<Embedding> Embedder::embed(const std::vector<std::string>& lines, co
     const auto at = static_cast<size_t>(i);
     ids[at] = body_->read(lines[at], results[at]);
   });
-  // Groups that are read together. Every thread gets a part.
-  int64_t total = 0, tokens = 0;
-  for (const auto& line : ids) total += std::ssize(line);
-  const int64_t most = std::min(options.batch_tokens, (total + pool.threads() - 1) / pool.threads());
-  std::vector<size_t> groups;
-  for (size_t i = 0; i < ids.size(); ++i) {
-    if (groups.empty() || tokens + std::ssize(ids[i]) > most) {
-      groups.push_back(i);
-      tokens = 0;
-    }
-    tokens += std::ssize(ids[i]);
-  }
-  groups.push_back(ids.size());
-  const auto run = [&](size_t g, ThreadPool* inner) {
-    body_->run(ids, groups[g], groups[g + 1], options, results, inner);
-  };
-  if (groups.size() == 2)
-    run(0, &pool);
-  else
-    parallel_for(&pool, std::ssize(groups) - 1, [&](int64_t g, int) { run(static_cast<size_t>(g), nullptr); });
+  const auto cost = [&](size_t i) { return std::ssize(ids[i]); };
+  for_line_groups(pool, ids.size(), options.batch_tokens, cost, [&](size_t from, size_t end, ThreadPool* inner) {
+    body_->run(ids, from, end, options, results, inner);
+  });
   return results;
 }
 

@@ -4,6 +4,7 @@
 #include <mutex>
 
 #include "api/arenas.h"
+#include "api/line_groups.h"
 #include "api/model_files.h"
 #include "api/search_setup.h"
 #include "api/text_stream.h"
@@ -152,10 +153,11 @@ void Generator::Body::say(std::span<Growing> texts, const SearchOptions& common,
     for (size_t g = 0; g < going.size(); ++g) {
       Growing& t = texts[going[g]];
       const size_t seen = prefixes[g].size();
-      const Growing before = t;
       for (size_t n = 1; n < found[g].size(); ++n) {
-        t.others.push_back(before);
-        t.others.back().take(found[g][n], seen);
+        Growing other = t;
+        other.others.clear();
+        other.take(found[g][n], seen);
+        t.others.push_back(std::move(other));
       }
       t.take(found[g].front(), seen);
       const bool more = !t.finished && !t.stopped && t.said() < most && found[g].front().ids.size() > seen;
@@ -210,32 +212,15 @@ std::vector<GeneratedText> Generator::generate(const std::vector<std::string>& p
     const uint64_t key = mix(options.first_line + p, 0x67656e);
     for (int n = 0; n < samples; ++n) texts.push_back({p, n, mix(key, static_cast<uint64_t>(n)), ids, ids.size()});
   }
-  // Groups that are said together. Every thread gets a part.
-  const auto cost = [&](const Growing& t) {
-    return (options.sample ? 1 : options.beam) * std::min(body_->window(), std::ssize(t.ids) + search.longest + 1);
+  const auto cost = [&](size_t i) {
+    const int64_t length = std::min(body_->window(), std::ssize(texts[i].ids) + search.longest + 1);
+    return (options.sample ? 1 : options.beam) * length;
   };
-  ThreadPool& pool = body_->pool;
-  int64_t total = 0, sum = 0;
-  for (const Growing& t : texts) total += cost(t);
-  const int64_t most = std::min(options.batch_tokens, (total + pool.threads() - 1) / pool.threads());
-  std::vector<size_t> groups;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    if (groups.empty() || sum + cost(texts[i]) > most) {
-      groups.push_back(i);
-      sum = 0;
-    }
-    sum += cost(texts[i]);
-  }
-  groups.push_back(texts.size());
   std::mutex telling;
-  const auto run = [&](size_t g, ThreadPool* inner) {
-    const auto part = std::span(texts).subspan(groups[g], groups[g + 1] - groups[g]);
-    body_->say(part, search, options, telling, inner);
-  };
-  if (groups.size() == 2)
-    run(0, &pool);
-  else
-    parallel_for(&pool, std::ssize(groups) - 1, [&](int64_t g, int) { run(static_cast<size_t>(g), nullptr); });
+  for_line_groups(body_->pool, texts.size(), options.batch_tokens, cost,
+                  [&](size_t from, size_t end, ThreadPool* inner) {
+                    body_->say(std::span(texts).subspan(from, end - from), search, options, telling, inner);
+                  });
 
   std::vector<GeneratedText> results(prompts.size());
   for (const Growing& t : texts) {

@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "api/arenas.h"
+#include "api/line_groups.h"
 #include "api/model_files.h"
 #include "base/denormals.h"
 #include "base/error.h"
@@ -150,43 +151,25 @@ std::vector<LineScore> Scorer::Body::score(const std::vector<std::string>* sourc
     const auto at = static_cast<size_t>(i);
     examples[at] = read(sources ? &(*sources)[at] : nullptr, targets[at], results[at]);
   });
-  // Those with something to say, and where the groups begin that are read together. Every thread gets a part.
-  std::vector<Asked> said;
+  std::vector<Asked> said;  // those with something to say
   std::vector<size_t> line;
-  int64_t total = 0;
   for (size_t i = 0; i < examples.size(); ++i) {
     if (examples[i].target.empty()) continue;
-    total += rows_of(examples[i]);
     said.push_back(std::move(examples[i]));
     line.push_back(i);
   }
-  const int64_t most = std::min(o.batch_tokens, (total + pool.threads() - 1) / pool.threads());
-  std::vector<size_t> groups;
-  int64_t rows = 0;
-  for (size_t i = 0; i < said.size(); ++i) {
-    if (groups.empty() || rows + rows_of(said[i]) > most) {
-      groups.push_back(i);
-      rows = 0;
-    }
-    rows += rows_of(said[i]);
-  }
-  groups.push_back(said.size());
-  const auto run = [&](size_t g, ThreadPool* inner) {
-    const std::span<const Asked> part(said.data() + groups[g], groups[g + 1] - groups[g]);
-    const std::vector<double> found = log_probs(part, inner);
+  const auto cost = [&](size_t i) { return rows_of(said[i]); };
+  for_line_groups(pool, said.size(), o.batch_tokens, cost, [&](size_t from, size_t end, ThreadPool* inner) {
+    const std::vector<double> found = log_probs(std::span(said).subspan(from, end - from), inner);
     const double* next = found.data();
-    for (size_t i = groups[g]; i < groups[g + 1]; ++i) {
+    for (size_t i = from; i < end; ++i) {
       LineScore& to = results[line[i]];
       to.token_scores.assign(next, next + said[i].target.size());
       next += said[i].target.size();
       for (const double x : to.token_scores) to.log_prob += x;
       to.score = to.log_prob / length_penalty(std::ssize(to.token_scores), o.length_penalty);
     }
-  };
-  if (groups.size() == 2)
-    run(0, &pool);
-  else
-    parallel_for(&pool, std::ssize(groups) - 1, [&](int64_t g, int) { run(static_cast<size_t>(g), nullptr); });
+  });
   return results;
 }
 

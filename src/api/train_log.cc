@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr int64_t kPatience = 1000;  // updates: some tasks are flat for long at first
+constexpr int64_t kOftenFlat = 1000;  // updates: some tasks learn nothing for so long at first
 
 std::string time_of_day() {
   const std::time_t now = std::time(nullptr);
@@ -143,7 +143,7 @@ void TrainLog::validation(const ValidationResult& v) {
   say(fmt::format("Ep. {:.2f} : Up. {} : valid : loss {:.4f} : perplexity {:.3f}{} : {}", v.epoch, v.update, v.loss,
                   v.perplexity, scores,
                   v.best ? "new best" : fmt::format("best {:.4g} at {}", v.best_score, thousands(v.best_update))));
-  if (v.update >= kPatience && v.loss_by_frequency > 0 && v.loss >= v.loss_by_frequency)
+  if (v.update >= kOftenFlat && v.loss_by_frequency > 0 && v.loss >= v.loss_by_frequency)
     say(fmt::format(
         "nothing but how frequent words are has been learned (that alone has a loss of {:.4f}): if it stays "
         "so, try another train.learning_rate, mostly a lower one, or a longer train.warmup, with --fresh",

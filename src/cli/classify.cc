@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 
 #include "attune/classifier.h"
-#include "attune/text.h"
 #include "cli/line_chunks.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -43,9 +42,7 @@ void run(const Arguments& a, const Session& session) {
     }
     finish_output();
   });
-  if (cropped > 0 && !session.quiet)
-    fmt::print(stderr, "note: {} line{} longer than this model can read: the end was left out\n", thousands(cropped),
-               cropped == 1 ? " was" : "s were");
+  if (!session.quiet) note_cropped(cropped, classifier.longest());
 }
 
 }  // namespace

@@ -5,7 +5,6 @@
 
 #include "attune/embedder.h"
 #include "attune/error.h"
-#include "attune/text.h"
 #include "cli/line_chunks.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -66,9 +65,7 @@ void run(const Arguments& a, const Session& session) {
     print(npy_head(done, embedder.width()));
     print(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
   }
-  if (cropped > 0 && !session.quiet)
-    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(cropped),
-               cropped == 1 ? " was" : "s were", thousands(embedder.longest()));
+  if (!session.quiet) note_cropped(cropped, embedder.longest());
 }
 
 }  // namespace

@@ -7,8 +7,8 @@
 #include <CLI/CLI.hpp>
 
 #include "attune/error.h"
-#include "attune/lines.h"
 #include "attune/text.h"
+#include "cli/line_chunks.h"
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
@@ -17,8 +17,6 @@
 namespace attune::cli {
 
 namespace {
-
-constexpr size_t kChunkLines = 1024;  // gone on with together at most: what is to be had without waiting
 
 struct Arguments {
   std::string model, file, stop;
@@ -101,16 +99,13 @@ class Program {
 
  private:
   void from_file(GenerateOptions& options) {
-    TextLines reader({a_.file});
-    std::vector<std::string> prompts;
-    for (std::string line; reader.next(line);) {
-      prompts.clear();
-      do prompts.push_back(unescaped(line));
-      while (prompts.size() < kChunkLines && reader.ready() && reader.next(line));
+    for_line_chunks(a_.file, [&](const std::vector<std::string>& lines) {
+      std::vector<std::string> prompts;
+      for (const std::string& line : lines) prompts.push_back(unescaped(line));
       say(prompts, options, false);
       finish_output();  // whoever waits for it gets it
       options.first_line += prompts.size();
-    }
+    });
   }
 
   void say(const std::vector<std::string>& prompts, const GenerateOptions& options, bool as_it_is) {

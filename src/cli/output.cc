@@ -1,5 +1,7 @@
 #include "cli/output.h"
 
+#include <fmt/core.h>
+
 #include <cerrno>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "attune/error.h"
+#include "attune/text.h"
 
 namespace attune::cli {
 
@@ -88,6 +91,12 @@ void print(const std::string& text) {
 void finish_output() {
   if (std::fflush(stdout) != 0 || std::ferror(stdout))
     throw Error(ErrorKind::io, std::string("cannot write the result to stdout: ") + std::strerror(errno));
+}
+
+void note_cropped(int64_t lines, int64_t tokens) {
+  if (lines > 0)
+    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(lines),
+               lines == 1 ? " was" : "s were", thousands(tokens));
 }
 
 }  // namespace attune::cli

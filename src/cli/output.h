@@ -33,4 +33,7 @@ void print(const std::string& text);
 /// Ends the output: whatever could not be written is an error, not a silence.
 void finish_output();
 
+/// A note on stderr that so many lines were cropped to so many tokens; none of none.
+void note_cropped(int64_t lines, int64_t tokens);
+
 }  // namespace attune::cli

@@ -120,9 +120,7 @@ void run(const Arguments& a, const Session& session) {
   }
   if (a.total) print_totals(totals, session);
   if (session.quiet) return;
-  if (cropped > 0)
-    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(cropped),
-               cropped == 1 ? " was" : "s were", thousands(scorer.longest()));
+  note_cropped(cropped, scorer.longest());
   fmt::print(stderr, "{} line{}, {} tokens: perplexity {:.4f}, {:.4f} bits a token, {:.4f} bits a character\n",
              thousands(totals.lines), totals.lines == 1 ? "" : "s", thousands(totals.tokens), totals.perplexity(),
              totals.bits_per_token(), totals.bits_per_character());

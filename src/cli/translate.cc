@@ -253,9 +253,7 @@ void run(const Arguments& a, const Session& session) {
   }
   progress.finish();
   if (session.quiet) return;
-  if (cropped > 0)
-    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(cropped),
-               cropped == 1 ? " was" : "s were", thousands(translator.longest()));
+  note_cropped(cropped, translator.longest());
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print(stderr, "{} line{} in {:.1f} s\n", thousands(done), done == 1 ? "" : "s", seconds);
 }

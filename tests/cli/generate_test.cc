@@ -3,27 +3,16 @@
 
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <sstream>
 
 #include "api/language_run.h"
 #include "api/model_maker.h"
+#include "cli/shell.h"
 #include "data/files.h"
 
 namespace attune::test {
 namespace {
 
 using Json = nlohmann::json;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-Outcome shell(const std::string& model, const std::string& command) {
-  return run_program("/bin/sh", {"-c", command}, {"A=" ATTUNE_PROGRAM, "M=" + model});
-}
 
 struct Generate : testing::Test {
   LanguageRun run;

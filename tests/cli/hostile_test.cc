@@ -3,14 +3,11 @@
 #include <sys/resource.h>
 
 #include "api/model_maker.h"
+#include "cli/shell.h"
 #include "data/files.h"
 
 namespace attune::test {
 namespace {
-
-Outcome shell(const std::string& model, const std::string& command) {
-  return run_program("/bin/sh", {"-c", command}, {"A=" ATTUNE_PROGRAM, "M=" + model});
-}
 
 /// A thousand lines; one of them has a megabyte.
 std::string hostile_lines(unsigned seed) {

@@ -3,27 +3,15 @@
 
 #include <nlohmann/json.hpp>
 #include <regex>
-#include <sstream>
 
 #include "api/model_maker.h"
+#include "cli/shell.h"
 #include "data/files.h"
 
 namespace attune::test {
 namespace {
 
 using Json = nlohmann::json;
-
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-/// What a shell makes of `command`, in which $A is the program and $M the model.
-Outcome shell(const std::string& model, const std::string& command) {
-  return run_program("/bin/sh", {"-c", command}, {"A=" ATTUNE_PROGRAM, "M=" + model});
-}
 
 const char* const kText = "a dog runs\n\nthe cat \xff sees\r\n   \nzwei hunde";  // the last line has no end
 
