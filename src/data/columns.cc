@@ -67,7 +67,8 @@ Columns by_order(const Names& all, Sides sides, const std::string& what) {
   }
   for (size_t i = 0; i < all.size(); ++i)
     if (static_cast<int>(i) != c.weight) c.text.push_back(i);
-  if (c.text.size() == wanted.size()) return c;
+  // Of a text and its label either may come first: what is not named so is not guessed.
+  if (c.text.size() == wanted.size() && sides != Sides::answers) return c;
   fail(ErrorKind::recipe, "{}: which of {} {}?\n  fix: {}", what, list_of(all),
        sides == Sides::one ? "is the text" : "are " + wanted_text(sides),
        sides == Sides::one ? "set data.columns; without a header, call one of them \"text\""

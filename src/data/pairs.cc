@@ -169,7 +169,8 @@ void PairReader::check_row(const PairPlace& at) const {
   if (has == 1 && csv && row_[0].find_first_of(";\t") != std::string_view::npos)
     fix = "fields of csv are separated by commas; with tabs, set data.format = \"tsv\"";
   else if (has == 1 && two)
-    fix = "look at that line, or set data.format = \"lines\" for a file per side";
+    fix = report_.sides == Sides::answers ? "write the label and a tab in front of each text"
+                                          : "look at that line, or set data.format = \"lines\" for a file per side";
   fail(ErrorKind::data, "{}: {} column{}, wanted {}\n  fix: {}", place(at, 0), has, has == 1 ? "" : "s", wanted, fix);
 }
 

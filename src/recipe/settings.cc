@@ -72,6 +72,15 @@ void check_language(const Recipe& r) {
          r.train.metric);
 }
 
+void check_translation(const Recipe& r) {
+  if (r.task != Task::translate) return;
+  for (const char* of_labels : {"accuracy", "f1", "span-f1", "set-f1", "pearson", "mse"})
+    demand(r.train.metric != of_labels,
+           "train.metric = \"{}\" compares labels or numbers, and a translation is a text\n"
+           "  fix: set train.metric to bleu, chrf, exact or another that compares texts",
+           r.train.metric);
+}
+
 void check_answers(const Recipe& r) {
   if (!gives_answers(r.task)) return;
   std::vector<std::string> metrics = metrics_of_head(r.model.head.kind);
@@ -212,6 +221,7 @@ void check_recipe(const Recipe& recipe) {
     check_data(recipe);
     check_model(recipe);
     check_language(recipe);
+    check_translation(recipe);
     check_answers(recipe);
     check_tokenizer(recipe.tokenizer);
     check_train(recipe.train);

@@ -146,7 +146,8 @@ TEST_F(Language, DefaultsAreThoseOfTheTask) {
 
 TEST_F(Language, Messages) {
   EXPECT_EQ(trouble(ErrorKind::recipe, {"model.shape=encoder-decoder"}),
-            "--set: a language model has no source for an encoder to read\n  fix: set model.shape = \"decoder\"");
+            "--set: a language model has no source beside its text\n"
+            "  fix: set model.shape = \"decoder\", or \"encoder\" to learn from words that are missing");
   EXPECT_EQ(trouble(ErrorKind::recipe, {"train.metric=bleu"}),
             "--set: train.metric = \"bleu\" compares texts, and a language model has loss and perplexity\n"
             "  fix: set train.metric = \"perplexity\"");

@@ -39,7 +39,7 @@ struct AnswerModels : testing::Test {
 };
 
 TEST_F(AnswerModels, ALabelALine) {
-  const std::string file = put(folder / "in", "a\n\nc b\r\n\xff\0 x\nb a");
+  const std::string file = put(folder / "in", std::string("a\n\nc b\r\n\xff\0 x\nb a", 16));
   const Outcome r = run_attune({"classify", labels, file});
   ASSERT_EQ(r.code, 0) << r.err;
   const auto lines = lines_of(r.out);

@@ -77,9 +77,9 @@ TEST(AnswersData, EveryWordBeginsOnce) {
     const auto t = train_tokenizers(data, {.kind = kind, .size = 40}, Sides::answers).source;
     const std::vector<bool> begins = word_begins(*t);
     for (const std::string word : {"lowest", "zzz", "\xe2\x96\x81",
-                                    "a\xc2\xa0"
-                                    "b",
-                                    "\xff", "the\xe2\x80\x8b", "\xe2\x80\x8b"}) {
+                                   "a\xc2\xa0"
+                                   "b",
+                                   "\xff", "the\xe2\x80\x8b", "\xe2\x80\x8b"}) {
       const Ids ids = encode_words(*t, begins, word);
       EXPECT_EQ(std::count_if(ids.begin(), ids.end(), [&](int32_t id) { return begins[static_cast<size_t>(id)]; }), 1)
           << word << " as " << static_cast<int>(kind);
@@ -114,7 +114,9 @@ TEST(AnswersData, Columns) {
   EXPECT_NE(
       error_of([&] { read("q\tanswer\na text\tyes\n", {}, true); }, ErrorKind::recipe).find("are text and label?"),
       std::string::npos);
-  EXPECT_NE(error_of([&] { read("yes\n"); }, ErrorKind::data).find("1 column, wanted at least 2: label, tab, text"),
+  EXPECT_NE(error_of([&] { read("yes\n"); }, ErrorKind::data)
+                .find("1 column, wanted at least 2: label, tab, text\n"
+                      "  fix: write the label and a tab in front"),
             std::string::npos);
   EXPECT_NE(error_of([&] { read("a\tb\tc\td\n"); }, ErrorKind::data).find("4 columns"), std::string::npos);
 }
@@ -158,7 +160,7 @@ TEST(AnswersData, MissingWords) {
     return b;
   };
   const Batch b = batch(1, 0);
-  EXPECT_EQ(b.source_tokens(), 204);
+  EXPECT_EQ(b.source_tokens(), 200 + 2 + 1 + 2);  // each between its marks
   EXPECT_GE(b.target_tokens(), 12);
   EXPECT_LE(b.target_tokens(), 60);
   int64_t gaps = 0;
