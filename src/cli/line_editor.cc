@@ -45,6 +45,7 @@ LineEditor::~LineEditor() {
 }
 
 bool LineEditor::next(std::string& line) {
+  el_set(body_->editor, EL_PREP_TERM, 1);  // before the prompt is there: Ctrl-D right after it is no letter
   int count = 0;
   const char* typed = el_gets(body_->editor, &count);
   if (!typed || count <= 0) return false;

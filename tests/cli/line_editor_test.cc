@@ -53,10 +53,14 @@ class Terminal {
     EXPECT_GE(count(wanted), times) << wanted << " in " << shown_;
     return shown_;
   }
+  /// Its exit code; -1 if it goes on for a minute.
   int end() {
     int status = -1;
     char buffer[4096];
-    while (read(fd_, buffer, sizeof buffer) > 0) {}
+    pollfd p{fd_, POLLIN, 0};
+    do
+      if (poll(&p, 1, 60000) == 0) return -1;
+    while (read(fd_, buffer, sizeof buffer) > 0);
     waitpid(pid_, &status, 0);
     pid_ = 0;
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
