@@ -27,7 +27,7 @@ _attune() {
     " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream $common" ;;
     " generate"*) words="--prompt $search --n-best --stop --scores --stream $common" ;;
     " score"*) words="--length-penalty --batch-tokens --total $common" ;;
-    " classify"*) words="--scores --batch-tokens $common" ;;
+    " classify"*) words="--scores --windows --batch-tokens $common" ;;
     " tag"*) words="--format --batch-tokens $common" ;;
     " embed"*) words="--pool --npy --batch-tokens $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;

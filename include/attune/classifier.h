@@ -12,6 +12,9 @@ namespace attune {
 
 struct ClassifyOptions {
   int64_t batch_tokens = 4096;  // tokens read at the same time: more is faster and takes memory
+  /// A text longer than the model can read is read in windows, each half over the one before, and what they say counts
+  /// alike; false: its end is left out. Pairs of texts are cropped.
+  bool windows = false;
 };
 
 struct Classification {

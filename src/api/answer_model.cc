@@ -45,4 +45,20 @@ std::vector<Answered> AnswerModel::ask(const Sentences& texts, int64_t batch_tok
   return Answerer(*opened_.model, opened_.tokenizers, recipe, pool_)(corpus);
 }
 
+Answered AnswerModel::mean_of(std::span<const Answered> parts) const {
+  Answered mean = parts[0];
+  if (parts.size() == 1) return mean;
+  for (size_t i = 0; i < mean.scores.size(); ++i) {
+    double sum = 0;
+    for (const Answered& p : parts) sum += static_cast<double>(p.scores[i]);
+    mean.scores[i] = static_cast<float>(sum / static_cast<double>(parts.size()));
+  }
+  Arena arena;
+  Ctx ctx(arena);
+  const Pass pass{ctx, opened_.model->parameters()};
+  const Tensor scores(mean.scores.data(), Shape{1, std::ssize(mean.scores)});
+  mean.answers = opened_.model->head()->answers(pass, scores);
+  return mean;
+}
+
 }  // namespace attune

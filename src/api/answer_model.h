@@ -1,6 +1,7 @@
 // A model folder opened to ask it about lines: what Classifier and Tagger have in common.
 #pragma once
 #include <mutex>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,8 @@ class AnswerModel {
   int64_t ngrams() const { return ngrams_of(opened_.recipe); }
   /// What it says of texts of such ids, at most longest() each. Safe to call from several threads.
   std::vector<Answered> ask(const Sentences& texts, int64_t batch_tokens) const;
+  /// What several say about parts of one text, taken together: the mean of their scores.
+  Answered mean_of(std::span<const Answered> parts) const;
 
  private:
   OpenedModel opened_;

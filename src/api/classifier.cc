@@ -48,19 +48,31 @@ Classifier::~Classifier() = default;
 
 std::vector<Classification> Classifier::classify(const std::vector<std::string>& lines,
                                                  const ClassifyOptions& options) const {
+  const auto most = static_cast<size_t>(body_->longest());
+  const text::Tokenizer& tokenizer = *body_->opened().tokenizers.source;
   Sentences texts;
+  std::vector<size_t> first;  // of each line: its first text
   std::vector<bool> cropped;
   for (const std::string& line : lines) {
-    auto ids = encode_texts(*body_->opened().tokenizers.source, line);
-    cropped.push_back(std::ssize(ids) > body_->longest());
-    if (cropped.back()) ids.resize(static_cast<size_t>(body_->longest()));
-    add_ngrams(body_->opened().tokenizers.source->size(), body_->ngrams(), ids);
-    texts.add(ids);
+    const auto ids = encode_texts(tokenizer, line);
+    const bool longer = ids.size() > most, windows = longer && options.windows && line.find('\t') == line.npos;
+    first.push_back(static_cast<size_t>(texts.count()));
+    cropped.push_back(longer && !windows);
+    size_t from = 0, end = 0;
+    do {
+      end = std::min(from + most, ids.size());
+      std::vector<int32_t> part(ids.begin() + static_cast<ptrdiff_t>(from), ids.begin() + static_cast<ptrdiff_t>(end));
+      add_ngrams(tokenizer.size(), body_->ngrams(), part);
+      texts.add(part);
+      from += (most + 1) / 2;
+    } while (windows && end < ids.size());
   }
+  first.push_back(static_cast<size_t>(texts.count()));
+  const std::vector<Answered> said = body_->ask(texts, options.batch_tokens);
   std::vector<Classification> all;
-  for (const Answered& a : body_->ask(texts, options.batch_tokens)) {
-    all.push_back(body_->of(a));
-    all.back().cropped = cropped[all.size() - 1];
+  for (size_t i = 0; i < lines.size(); ++i) {
+    all.push_back(body_->of(body_->mean_of(std::span(said).subspan(first[i], first[i + 1] - first[i]))));
+    all.back().cropped = cropped[i];
   }
   return all;
 }

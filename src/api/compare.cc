@@ -79,6 +79,14 @@ void check_folder(const std::string& folder, const Recipe& recipe) {
          folder, join(changes, "; "));
 }
 
+/// Somebody compares with words without order by themselves: see below.
+bool any_bag(const std::vector<VariantChoice>& choices) {
+  return std::any_of(choices.begin(), choices.end(), [](const VariantChoice& v) {
+    return v.name == "bag" ||
+           std::any_of(v.settings.begin(), v.settings.end(), [](const auto& s) { return s.first == "model.shape"; });
+  });
+}
+
 /// Trouble that belongs to one variant. All other kinds would meet the next one too, or are for people to decide.
 bool is_its_own(ErrorKind kind) {
   return kind == ErrorKind::recipe || kind == ErrorKind::diverged || kind == ErrorKind::memory;
@@ -167,10 +175,14 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
   c.command = command_of(options);
   c.threads = options.threads > 0 ? options.threads : default_threads();
   c.machine = machine_text();
-  c.metric = load_recipe_for_run(options.recipe, options.sets).train.metric;  // also: mistakes that all would share
+  const Recipe shared = load_recipe_for_run(options.recipe, options.sets);  // also: mistakes that all would share
+  c.metric = shared.train.metric;
 
+  std::vector<VariantChoice> choices = variants_of(options.over);
+  if (shared.task == Task::classify && !any_bag(choices) && shared.model.shape != ModelShape::bag)
+    choices.push_back({"bag", {{"model.shape", "bag"}, {"train.learning_rate", "1e-2"}}});
   std::optional<Error> first;
-  for (const VariantChoice& choice : variants_of(options.over)) b.add(choice, first);
+  for (const VariantChoice& choice : choices) b.add(choice, first);
   if (std::none_of(b.trainers.begin(), b.trainers.end(), [](const auto& t) { return t != nullptr; }))
     fail(first->kind(), "none of the {} variants can be trained: {}", c.variants.size(), first->what());
 }

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include "api/answerer.h"
 #include "api/compare_files.h"
+#include "api/look.h"
 #include "api/metrics_file.h"
 #include "api/run_folder.h"
 #include "api/validator.h"
@@ -82,6 +84,11 @@ double sharpness(const float* weights, size_t rows, size_t columns) {
 /// Both sides of a pair to look at: a sentence of the validation set, or where there is no source, how it begins.
 SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
   SentencePair pair;
+  if (!has_decoder(m.recipe.model.shape)) {
+    if (data.valid_source.empty()) return pair;
+    pair.source = read_alone(m, data.valid_source[telling_sentence(data)]);
+    return pair;
+  }
   if (data.valid.one_sided()) {
     const auto ids = data.valid.target[0];
     const int64_t most = std::min<int64_t>(kMostCells, data.train.longest()) - 1;
@@ -100,25 +107,26 @@ SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
 
 std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
   std::vector<VariantPicture> pictures;
-  if (data.valid.target.count() == 0) return pictures;
+  if (data.valid.target.count() == 0 || m.recipe.model.shape == ModelShape::bag) return pictures;
   const SentencePair pair = telling_pair(m, data);
-  const auto target = pieces_of(*m.tokenizers.target, pair.target);
-  auto read = target;  // what the decoder reads while it says the target
-  std::rotate(read.rbegin(), read.rbegin() + 1, read.rend());
-  read[0] = m.tokenizers.target->piece(text::kBegin);
   struct Tap {
     std::string place, words;
     std::vector<std::string> rows, columns;
   };
   std::vector<Tap> taps;
   const std::string last = fmt::format("decoder.{}.", m.recipe.model.decoder_layers - 1);
-  if (pair.source.empty()) {
-    taps.push_back({last + "self", "decoder to itself", read, read});
-  } else {
-    const auto source = pieces_of(*m.tokenizers.source, pair.source);
+  const bool reads = !pair.source.empty(), says = !pair.target.empty();
+  const auto source = reads ? pieces_of(*m.tokenizers.source, pair.source) : std::vector<std::string>();
+  const auto target = says ? pieces_of(*m.tokenizers.target, pair.target) : std::vector<std::string>();
+  if (reads)
     taps.push_back(
         {fmt::format("encoder.{}.self", m.recipe.model.encoder_layers - 1), "encoder to itself", source, source});
-    taps.push_back({last + "cross", "decoder to encoder", target, source});
+  if (reads && says) taps.push_back({last + "cross", "decoder to encoder", target, source});
+  if (!reads && says) {
+    auto read = target;  // what the decoder reads while it says the target
+    std::rotate(read.rbegin(), read.rbegin() + 1, read.rend());
+    read[0] = m.tokenizers.target->piece(text::kBegin);
+    taps.push_back({last + "self", "decoder to itself", read, read});
   }
   Arena arena;
   for (const auto& [place, words, rows, columns] : taps) {
@@ -176,14 +184,22 @@ void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& p
   f.decode_tokens_per_s = static_cast<double>(kDecodeTexts * steps) / median_seconds(say);
 }
 
+/// How fast it answers to the texts of the validation set, in tokens of theirs.
+void time_answers(const OpenedModel& m, const TrainingData& data, ThreadPool& pool, VariantFigures& f) {
+  Answerer answer(*m.model, m.tokenizers, m.recipe, pool);
+  f.decode_lines = data.valid.size();
+  f.decode_tokens_per_s =
+      static_cast<double>(data.valid.sizes().source_tokens) / median_seconds([&] { answer(data.valid); });
+}
+
 /// Quality, sizes, work and pictures: what the model itself tells. Gives back the lines to time decoding with.
 std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
   const FolderLock lock(folder);  // the corpus may have to be written there
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
   const CorpusPlace place = corpus_place(folder, m.tokenizers);
-  const TrainingData data = read_training_data(m.recipe.data, m.tokenizers.encoders(sides_of(m.recipe.task)),
-                                               m.recipe.train.seed, &pool, &place);
+  const TrainingData data =
+      read_training_data(m.recipe.data, encoders_of(m.recipe, m.tokenizers), m.recipe.train.seed, &pool, &place);
   Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);
   f.parameters = m.model->parameters().numbers();
   f.memory = learner.memory().total();
@@ -197,8 +213,10 @@ std::vector<std::string> judge(const std::string& folder, int threads, VariantFi
   f.work = count_work(*m.model);
   f.growth = growth_of(f.work);
   f.pictures = pictures_of(m, data);
-  if (data.train.one_sided()) time_language(m, data, pool, f);
   tested = !m.recipe.data.test.empty();
+  if (gives_answers(m.recipe.task) && validator.possible()) time_answers(m, data, pool, f);
+  if (data.train.one_sided() && has_decoder(m.recipe.model.shape)) time_language(m, data, pool, f);
+  if (!has_decoder(m.recipe.model.shape)) return {};
   std::vector<std::string> lines = data.valid_source;
   lines.resize(std::min(lines.size(), kDecodeLines));
   return lines;
@@ -275,10 +293,10 @@ std::optional<VariantFigures> measure_run(const std::string& folder, int threads
   if (!next("judging the model")) return std::nullopt;
   bool tested = false;
   const std::vector<std::string> lines = judge(folder, threads, f, tested);
-  if (!next("timing its decoder")) return std::nullopt;
+  if (!lines.empty() && !next("timing its decoder")) return std::nullopt;
   time_decoding(folder, threads, lines, f);
   if (tested) {
-    if (!next("translating the test set")) return std::nullopt;
+    if (!next("asking it about the test set")) return std::nullopt;
     for (const MetricResult& r : test_model(folder, {}, {}, threads).scores) f.test.emplace_back(r.name, r.score);
   }
   return f;

@@ -116,7 +116,8 @@ std::vector<Column> columns_of(const Comparison& c) {
         return fmt::format("{:.{}f}", x, x < 10 ? 2 : x < 100 ? 1 : 0);
       });
   s.add(
-      "decode tok/s", "tokens a second, greedy, over the first lines of the validation set", 1,
+      "decode tok/s",
+      "tokens a second, greedy, over the first lines of the validation set; of models that label, tokens they read", 1,
       [&](const VariantFigures& f) { return positive(f.decode_tokens_per_s); }, whole);
   s.add(
       "parameters", "numbers that are learned", 0,

@@ -51,6 +51,14 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
   return p;
 }
 
+std::vector<int32_t> read_alone(const OpenedModel& m, const std::string& text) {
+  std::vector<int32_t> ids = encode_texts(*m.tokenizers.source, text);
+  ids.resize(std::min(ids.size(), static_cast<size_t>(m.recipe.data.max_length)));
+  ids.insert(ids.begin(), text::kBegin);
+  ids.push_back(text::kEnd);
+  return ids;
+}
+
 namespace {
 
 /// Of a model that reads and does not write: what its text looked at in itself.
@@ -65,12 +73,8 @@ AttentionLook look_at_encoder(const std::string& model, const std::string& text,
   AttentionChoice choice = given;
   choice.at = AttentionSite::encoder;
   const LookedAt at(*m.model, choice);
-  SentencePair pair{encode_texts(*m.tokenizers.source, text), {}};
-  pair.source.resize(std::min(pair.source.size(), static_cast<size_t>(m.recipe.data.max_length)));
-  pair.source.insert(pair.source.begin(), text::kBegin);
-  pair.source.push_back(text::kEnd);
   Arena arena;
-  return at(m.tokenizers, pair, arena);
+  return at(m.tokenizers, {read_alone(m, text), {}}, arena);
 }
 
 }  // namespace

@@ -6,6 +6,9 @@
 
 namespace attune {
 
+/// A text as a model without a decoder reads it: its marks around it, cropped to the longest.
+std::vector<int32_t> read_alone(const OpenedModel& m, const std::string& text);
+
 /// Where no layer is chosen and a cross-attention was guided in training: that one, and its head.
 AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide);
 

@@ -58,6 +58,8 @@ void add_classify(CLI::App& app, Session& session) {
   command->add_option("FILE", a->file,
                       "a text a line, plain or .gz, or a pair of texts with a tab; - is stdin, and the default");
   command->add_flag("--scores", a->scores, "a tab and the probability behind the label");
+  command->add_flag("--windows", a->options.windows,
+                    "read texts that are too long in windows, and take the mean; otherwise their end is left out");
   command
       ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
       ->type_name("N")

@@ -1,72 +1,14 @@
 // Models that say something about texts, from files to scores: labels, several labels, numbers, a label for each word.
 #include <gtest/gtest.h>
 
-#include <random>
-
-#include "api/small_run.h"
+#include "api/answer_run.h"
 #include "attune/classifier.h"
 #include "attune/look.h"
 #include "attune/tagger.h"
-#include "attune/test.h"
-#include "base/text.h"
 #include "checks.h"
 
 namespace attune::test {
 namespace {
-
-/// Texts of letters; what is asked of them is a function of the letters.
-struct AnswerRun {
-  TempFolder folder{memory_folder()};
-  std::string task, more;
-
-  using Ask = std::function<std::string(const std::string&)>;
-  AnswerRun(std::string t, const Ask& line, std::string m = "") : task(std::move(t)), more(std::move(m)) {
-    std::mt19937 random(5);
-    for (const char* part : {"train", "valid", "test"}) {
-      std::string text;
-      for (int i = 0; i < (std::string(part) == "train" ? 500 : 60); ++i) {
-        std::string letters;
-        for (unsigned n = 2 + random() % 6; n > 0; --n)
-          letters += std::string(1, static_cast<char>('a' + random() % 6)) + (n > 1 ? " " : "");
-        text += line(letters);
-      }
-      put(folder / (std::string(part) + ".txt"), text);
-    }
-    put(folder / "recipe.toml", "task = \"" + task + R"("
-[data]
-train = ["train.txt"]
-valid = ["valid.txt"]
-test = ["test.txt"]
-[tokenizer]
-kind = "word"
-[model]
-encoder_layers = 1
-d_model = 32
-d_ff = 32
-heads = 2
-dropout = 0.0
-)" + more + R"(
-[train]
-batch_tokens = 512
-learning_rate = 1e-2
-warmup = 10
-stop = "120u"
-save = "40u"
-validate = "40u"
-average = 1
-)");
-  }
-  std::map<std::string, double> test(const std::string& out, const Sets& sets = {}, int threads = 1) const {
-    Trainer({.recipe = folder / "recipe.toml", .out = folder / out, .sets = sets, .threads = threads}).run();
-    std::map<std::string, double> scores;
-    for (const MetricResult& r : test_model(folder / out, {}, {}, threads).scores) scores[r.name] = r.score;
-    return scores;
-  }
-};
-
-std::string first_label(const std::string& letters) {
-  return std::string(letters.find('a') == letters.npos ? "without a" : "with a") + "\t" + letters + "\n";
-}
 
 TEST(Answers, LabelsAreLearned) {
   const AnswerRun run("classify", first_label);
@@ -275,90 +217,6 @@ TEST(Answers, SameBits) {
   train("parts", 2, 71);
   train("parts", 2, 0);
   EXPECT_TRUE(slurp(run.folder / "whole/model.safetensors") == slurp(run.folder / "parts/model.safetensors"));
-}
-
-std::vector<std::string> column(const std::string& file, size_t which) {
-  std::vector<std::string> all;
-  for (const std::string& line : split(slurp(file), '\n')) {
-    if (line.empty()) continue;
-    const size_t tab = line.find('\t');
-    all.push_back(which == 0 ? line.substr(0, tab) : line.substr(tab + 1));
-  }
-  return all;
-}
-
-TEST(Answers, AClassifierSaysWhatTheTestSaw) {
-  const AnswerRun run("classify", first_label);
-  const double accuracy = run.test("m").at("accuracy");
-  const Classifier one(run.folder / "m", 1), three(run.folder / "m", 3);
-  EXPECT_EQ(one.labels().size(), 2u);
-  const auto texts = column(run.folder / "test.txt", 1), labels = column(run.folder / "test.txt", 0);
-  const auto all = three.classify(texts);
-  int right = 0;
-  for (size_t i = 0; i < texts.size(); ++i) {
-    right += all[i].label == labels[i];
-    const Classification alone = one.classify(texts[i], {.batch_tokens = 1});
-    EXPECT_EQ(alone.label, all[i].label);
-    EXPECT_EQ(alone.scores, all[i].scores);
-    EXPECT_NEAR(all[i].scores[0] + all[i].scores[1], 1, 1e-12);
-    EXPECT_EQ(all[i].score, std::max(all[i].scores[0], all[i].scores[1]));
-    EXPECT_FALSE(all[i].cropped);
-  }
-  EXPECT_NEAR(100.0 * right / static_cast<double>(texts.size()), accuracy, 1e-9);
-  for (const std::string& odd : {std::string(), std::string("\0\xff\t\t", 4), std::string(5000, 'a')})
-    EXPECT_FALSE(one.classify(odd).label.empty());
-  std::string many;
-  for (int i = 0; i < 1000; ++i) many += "b ";
-  EXPECT_TRUE(one.classify(many).cropped);
-  EXPECT_TRUE(one.classify(std::vector<std::string>{}).empty());
-  EXPECT_NE(error_of([&] { Tagger(run.folder / "m"); }, ErrorKind::model).find("fix: use `attune classify`"),
-            std::string::npos);
-}
-
-TEST(Answers, ATaggerLabelsEveryWord) {
-  const AnswerRun run("tag", [](const std::string& letters) {
-    std::string text;
-    bool inside = false;
-    for (const char c : letters) {
-      if (c == ' ') continue;
-      text += std::string(1, c) + "\t" + (c >= 'd' ? inside ? "I-X" : "B-X" : "O") + "\n";
-      inside = c >= 'd';
-    }
-    return text + "\n";
-  });
-  run.test("m", {"data.columns=[1,2]", "data.max_length=16"});
-  const Tagger one(run.folder / "m", 1), three(run.folder / "m", 3);
-  std::mt19937 random(9);
-  std::vector<std::string> lines{"", "a", "  d  e\tf a ", "unseen"};
-  for (int i = 0; i < 20; ++i) {
-    std::string line;
-    for (unsigned n = random() % 60; n > 0; --n) line += std::string(1, static_cast<char>('a' + random() % 6)) + " ";
-    lines.push_back(line);
-  }
-  const auto all = three.tag(lines);
-  ASSERT_EQ(all.size(), lines.size());
-  EXPECT_TRUE(all[0].words.empty());
-  ASSERT_EQ(all[2].words.size(), 4u);
-  EXPECT_EQ(all[2].words[2].word, "f");
-  int64_t right = 0, words = 0, spans = 0;
-  for (size_t i = 0; i < lines.size(); ++i) {
-    const TaggedText alone = one.tag(lines[i], {.batch_tokens = 1});
-    ASSERT_EQ(alone.words.size(), all[i].words.size());
-    std::string before = "O";
-    for (size_t w = 0; w < alone.words.size(); ++w) {
-      const TaggedWord& word = all[i].words[w];
-      EXPECT_EQ(alone.words[w].label, word.label);
-      EXPECT_EQ(alone.words[w].score, word.score);
-      EXPECT_GT(word.score, 0);
-      right += (word.label != "O") == (word.word >= "d");
-      ++words;
-      spans += word.label == "B-X";
-      before = word.label;
-    }
-    spans -= std::ssize(all[i].spans);
-  }
-  EXPECT_EQ(spans, 0);
-  EXPECT_GT(static_cast<double>(right), 0.95 * static_cast<double>(words));
 }
 
 }  // namespace
