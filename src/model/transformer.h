@@ -93,6 +93,8 @@ class Transformer {
   Var step(Pass& pass, std::span<DecoderState* const> states, std::span<const int32_t> ids) const;
   /// Scores of every word of the target vocabulary, [rows, V].
   Var logits(const Pass& pass, const Var& hidden) const;
+  /// Which parameter logits() multiplies by, [V, d_model].
+  int output() const { return output_; }
 
  private:
   /// Section 3.4 and 3.5: embeddings times sqrt(d_model), plus positions.
