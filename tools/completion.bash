@@ -24,7 +24,7 @@ _attune() {
     case "$at" in
     "") words="demo new train compare translate generate classify tag score embed look average quantize tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
-    " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream $common" ;;
+    " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream --no-shortlist $common" ;;
     " generate"*) words="--prompt $search --n-best --stop --scores --stream $common" ;;
     " score"*) words="--length-penalty --batch-tokens --total $common" ;;
     " classify"*) words="--scores --windows --batch-tokens $common" ;;
@@ -39,7 +39,7 @@ _attune() {
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;
-    " quantize"*) words="--out --type --dev --max-loss --force $search $common" ;;
+    " quantize"*) words="--out --type --dev --max-loss --shortlist --shortlist-data --shortlist-translations --shortlist-frequent --force $search $common" ;;
     " info") words="mechanisms scores positions optimizers heads pools recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
@@ -57,7 +57,7 @@ _attune() {
     " metric "*) words="--lowercase $metric $common" ;;
     " bench") words="train decode gemm attention $common" ;;
     " bench train"*) words="--set --updates --warm $common" ;;
-    " bench decode"*) words="--beam --batch-tokens --length-penalty --max-length --lines --latency-lines --rounds $common" ;;
+    " bench decode"*) words="--beam --batch-tokens --length-penalty --max-length --lines --latency-lines --rounds --no-shortlist $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
     " bench attention"*) words="--length --heads --dim --causal --band --mechanism --rows --sentences --dropout --seconds $common" ;;
     *) words="$common" ;;

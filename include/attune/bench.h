@@ -104,6 +104,7 @@ struct DecodeBench {
   int64_t lines = 0;            // of the file, the first so many; 0: all
   int64_t latency_lines = 200;  // one at a time, spread over those; 0: no latency
   int rounds = 3;               // through all lines, after one to warm up
+  bool shortlist = true;        // as of a translation
 };
 
 /// Operations are those of the encoder and of a full beam until the best translation ends: products and attention. A

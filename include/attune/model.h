@@ -41,6 +41,9 @@ struct ModelDescription {
   std::string tokenizer;                                 // "bpe", ...
   int64_t source_vocabulary = 0, target_vocabulary = 0;  // pieces; 0 when there is no such side
 
+  bool shortlist = false;                                      // the folder has one (attune quantize --shortlist)
+  int64_t shortlist_translations = 0, shortlist_frequent = 0;  // words it has of the source's, and those of any line
+
   int64_t parameters = 0, tensors = 0;
   std::string stored_as;  // the types of the weights: "F32"
   std::vector<ModelFile> files;

@@ -13,11 +13,25 @@
 namespace attune {
 
 struct QuantizeOptions {
-  std::string type = "int8";            // or "f16": storage only, computed in f32
+  /// Or "f16": storage only, computed in f32; or "f32", which makes sense with a shortlist.
+  std::string type = "int8";
   std::vector<std::string> dev = {};    // what to measure on, as data.valid of a recipe; none: the recipe's data.valid
   std::optional<double> max_loss = {};  // points of the metric that may be lost; more: nothing is written
   bool replace = false;                 // a model that is in the folder already
   TranslateOptions search = {};         // how the dev set is translated
+  /// Learn which words lines can be translated by, so that only these are looked at.
+  bool shortlist = false;
+  std::vector<std::string> shortlist_data = {};  // from these, as data.train of a recipe; none: the recipe's data.train
+  int64_t shortlist_translations = 50;           // of each word of a line, at most
+  int64_t shortlist_frequent = 100;              // words that may be said of any line
+};
+
+/// What a shortlist brings and costs on the dev set.
+struct ShortlistReport {
+  int64_t bytes = 0;  // of its file
+  double words = 0;   // that may be said of a line, in the mean
+  double recall = 0;  // share of the dev set's target tokens that may be said of their line
+  double score_without = 0, tokens_per_s_without = 0;  // of the same weights without it
 };
 
 struct QuantizeReport {
@@ -32,12 +46,13 @@ struct QuantizeReport {
   double divergence = 0;                                   // KL of the next token from the model it was made of, nats
   double same_best = 0;                                    // share of positions where both find the same token best
   double tokens_per_s_before = 0, tokens_per_s_after = 0;  // said, or read where nothing is translated
+  std::optional<ShortlistReport> shortlist = {};           // where one was made; all above is with it
   std::vector<std::string> notes = {};                     // a sentence each
 };
 
-/// Makes `out` a model folder with the weights of `model` as smaller numbers; all commands but training use it as any
-/// other. ErrorKind::model, and nothing written, when more than max_loss is lost; ErrorKind::usage when `out` holds a
-/// model already, unless `replace`. `threads` 0: one per core.
+/// Makes `out` a model folder with the weights of `model` as smaller numbers, or with a shortlist, or both; all
+/// commands but training use it as any other. ErrorKind::model, and nothing written, when more than max_loss is lost;
+/// ErrorKind::usage when `out` holds a model already, unless `replace`. `threads` 0: one per core.
 QuantizeReport quantize(const std::string& model, const std::string& out, const QuantizeOptions& options = {},
                         int threads = 0);
 

@@ -29,6 +29,7 @@ struct TranslateOptions {
   int64_t min_length = 0;       // tokens of a translation at least
   int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10
   int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
+  bool shortlist = true;        // say only what the model's shortlist has for a line; without one: anything
   bool alignment = false;       // which word came from which
   bool attention = false;       // how much each piece of the translation looked at each of the line
   AlignmentChoice align_by = {};

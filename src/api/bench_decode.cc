@@ -60,6 +60,7 @@ class Bench {
           s.figure.batch_tokens = s.options.batch_tokens = tokens;
           s.options.length_penalty = bench.length_penalty;
           s.options.max_length = bench.max_length;
+          s.options.shortlist = bench.shortlist;
           settings_.push_back(std::move(s));
         }
   }
@@ -67,7 +68,8 @@ class Bench {
   std::vector<DecodeFigure> run() {
     for (Setting& s : settings_) warm_up(s);
     for (const int threads : bench_.threads) translators_.try_emplace(threads, bench_.model, threads);
-    const DecodeWork work(bench_.model);
+    DecodeWork work(bench_.model);
+    if (bench_.shortlist) work.use_shortlist(lines_);
     for (Setting& s : settings_) count(s, work);
     for (int round = 0; round < bench_.rounds; ++round)
       for (Setting& s : settings_) time_file(s);

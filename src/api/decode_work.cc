@@ -63,6 +63,17 @@ DecodeWork::DecodeWork(const std::string& model) : opened_(open_model_files(mode
   target_weights_ = w.target;
 }
 
+void DecodeWork::use_shortlist(const std::vector<std::string>& lines) {
+  if (!opened_.shortlist || lines.empty()) return;
+  int64_t words = 0;
+  for (const std::string& line : lines)
+    words += std::ssize(opened_.shortlist->ids_of(opened_.tokenizers.source->encode(line)));
+  const double mean = static_cast<double>(words) / static_cast<double>(lines.size());
+  const Transformer& model = *opened_.model;
+  target_weights_ -=
+      (static_cast<double>(model.sizes().target_vocabulary) - mean) * static_cast<double>(model.options().d_model);
+}
+
 int32_t DecodeWork::source_tokens(const std::string& line) const {
   const int64_t n = std::ssize(opened_.tokenizers.source->encode(line));
   return n ? static_cast<int32_t>(std::min(n + 1, opened_.model->longest_source())) : 0;

@@ -20,6 +20,8 @@ class DecodeWork {
 
   /// "f32", "f16" or "int8": how the file stores most of its weights.
   const std::string& type() const { return type_; }
+  /// From now on logits are of as many words as the model's shortlist, if it has one, has for these lines in the mean.
+  void use_shortlist(const std::vector<std::string>& lines);
   int32_t source_tokens(const std::string& line) const;
   /// Of encoder and decoder. The first step has one row, the others a row for each hypothesis.
   struct Flops {

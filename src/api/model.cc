@@ -14,6 +14,7 @@
 #include "checkpoint/quantized.h"
 #include "data/data_files.h"
 #include "data/tokenizers.h"
+#include "decode/shortlist.h"
 #include "recipe/reader.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
@@ -90,6 +91,14 @@ void read_weights(ModelDescription& d) {
   if (d.decoder_layers > 0) d.target_vocabulary = shared ? shared : rows("decoder.embedding.weight");
 }
 
+void read_shortlist(ModelDescription& d) {
+  for (const ManifestEntry& e : read_manifest(d.folder)) d.shortlist |= e.name == kShortlistName;
+  if (!d.shortlist) return;
+  const Shortlist list = Shortlist::load(d.folder + "/" + kShortlistName, d.source_vocabulary, d.target_vocabulary);
+  d.shortlist_translations = list.translations();
+  d.shortlist_frequent = std::ssize(list.always());
+}
+
 /// The sizes of the files as they are, not as the manifest says.
 void read_files(ModelDescription& d) {
   for (const ManifestEntry& e : read_manifest(d.folder)) {
@@ -160,6 +169,7 @@ ModelDescription describe_model(const std::string& folder) {
   attempt(d, [&] { read_files(d); });
   attempt(d, [&] { describe_recipe(d); });
   attempt(d, [&] { read_weights(d); });
+  attempt(d, [&] { read_shortlist(d); });
   attempt(d, [&] { read_progress(d); });
   attempt(d, [&] { describe_run(d, folder); });
   d.best = best_score(d.scores, d.metric);

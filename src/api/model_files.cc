@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "data/answers.h"
 
@@ -50,6 +51,11 @@ OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   m.tokenizers = Tokenizers::load(dir + "/" + kTokenizerName);
   m.model = std::make_unique<Transformer>(m.recipe.model, vocabularies_of(m.recipe, m.tokenizers));
   load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
+  // Only what the manifest lists: a model that was here before may have left its own.
+  for (const ManifestEntry& e : read_manifest(dir))
+    if (e.name == kShortlistName)
+      m.shortlist = std::make_unique<const Shortlist>(
+          Shortlist::load(dir + "/" + kShortlistName, m.tokenizers.source->size(), m.tokenizers.target->size()));
   return m;
 }
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/tokenizers.h"
+#include "decode/shortlist.h"
 #include "model/transformer.h"
 
 namespace attune {
@@ -14,6 +15,7 @@ struct OpenedModel {
   Recipe recipe;
   Tokenizers tokenizers;
   std::unique_ptr<Transformer> model;
+  std::unique_ptr<const Shortlist> shortlist = {};  // where the folder has one
 };
 
 /// The sizes a recipe's network gets with these tokenizers.

@@ -1,8 +1,10 @@
 #include "attune/quantize.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 
+#include "api/learn_shortlist.h"
 #include "api/model_files.h"
 #include "api/task_metrics.h"
 #include "base/clock.h"
@@ -12,6 +14,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
+#include "checkpoint/tensors.h"
 #include "data/pairs.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
@@ -23,7 +26,15 @@ namespace {
 namespace fs = std::filesystem;
 
 void check_arguments(const std::string& model, const std::string& out, const QuantizeOptions& o) {
-  if (o.type != "int8" && o.type != "f16") fail(ErrorKind::usage, "type '{}' is unknown\n  fix: int8 or f16", o.type);
+  if (o.type == "f32" && !o.shortlist)
+    fail(ErrorKind::usage, "f32 makes nothing smaller\n  fix: int8 or f16, or add a shortlist by --shortlist");
+  if (o.type != "int8" && o.type != "f16" && o.type != "f32")
+    fail(ErrorKind::usage, "type '{}' is unknown\n  fix: int8 or f16", o.type);
+  if (o.shortlist && (o.shortlist_translations < 0 || o.shortlist_frequent < 0))
+    fail(ErrorKind::usage, "a shortlist of {} translations and {} frequent words\n  fix: 0 or more",
+         o.shortlist_translations, o.shortlist_frequent);
+  if (!o.shortlist && !o.shortlist_data.empty())
+    fail(ErrorKind::usage, "there is data for a shortlist, but none is to be made\n  fix: add --shortlist");
   if (o.max_loss && !std::isfinite(*o.max_loss)) fail(ErrorKind::usage, "max-loss = {} is no number", *o.max_loss);
   std::error_code ignored;
   if (fs::equivalent(model, out, ignored))
@@ -104,20 +115,38 @@ Translated translate(const std::string& model, const DevSet& dev, const Translat
   return result;
 }
 
+/// The dev set, translated by the model and by its copy; where a shortlist was made, also by the copy without it.
+struct TranslatedByAll {
+  Translated before, after, without;
+};
+
 /// By what the recipe calls best.
-void judge(const Recipe& recipe, const DevSet& dev, const Translated& before, const Translated& after,
-           QuantizeReport& report) {
-  report.tokens_per_s_before = before.tokens_per_s;
-  report.tokens_per_s_after = after.tokens_per_s;
+void judge(const Recipe& recipe, const DevSet& dev, const TranslatedByAll& by, QuantizeReport& report) {
+  report.tokens_per_s_before = by.before.tokens_per_s;
+  report.tokens_per_s_after = by.after.tokens_per_s;
+  if (report.shortlist) report.shortlist->tokens_per_s_without = by.without.tokens_per_s;
   if (report.metric == "loss" || report.metric == "perplexity") return;
   const auto score = [&](const Translated& t) {
     for (const MetricResult& r : judge_texts(t.texts, dev.targets, recipe, 1))
       if (r.name == report.metric) return r.score;
     fail(ErrorKind::internal, "nothing measures {}", report.metric);
   };
-  report.score_before = score(before);
-  report.score_after = score(after);
+  report.score_before = score(by.before);
+  report.score_after = score(by.after);
+  if (report.shortlist) report.shortlist->score_without = score(by.without);
   report.loss = (report.score_before - report.score_after) * (less_is_better(report.metric) ? -1 : 1);
+}
+
+/// How much of what the dev set says its lists have.
+void look_at_lists(const Shortlist& list, const Corpus& dev, ShortlistReport& report) {
+  int64_t words = 0, had = 0;
+  for (int64_t i = 0; i < dev.source.count(); ++i) {
+    const std::vector<int32_t> ids = list.ids_of(dev.source[i]);
+    words += std::ssize(ids);
+    for (const int32_t id : dev.target[i]) had += std::binary_search(ids.begin(), ids.end(), id);
+  }
+  report.words = static_cast<double>(words) / static_cast<double>(dev.source.count());
+  report.recall = static_cast<double>(had) / static_cast<double>(dev.target.tokens());
 }
 
 double read_speed(const Transformer& model, const Corpus& corpus, const Recipe& recipe, ThreadPool& pool) {
@@ -152,12 +181,65 @@ void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions&
   report.score_after = nats ? a.second_loss : report.perplexity_after;
   report.loss = report.score_after - report.score_before;
   if (recipe.task == Task::translate) {
-    const Translated first = translate(model, dev, options.search, threads);
-    judge(recipe, dev, first, translate(copy, dev, options.search, threads), report);
+    TranslatedByAll by{translate(model, dev, options.search, threads), {}, {}};
+    TranslateOptions all = options.search;
+    all.shortlist = false;
+    if (report.shortlist) {
+      look_at_lists(*after.shortlist, dev.corpus, *report.shortlist);
+      by.without = translate(copy, dev, all, threads);
+    }
+    by.after = translate(copy, dev, options.search, threads);
+    judge(recipe, dev, by, report);
     return;
   }
   report.tokens_per_s_before = read_speed(*before.model, dev.corpus, recipe, pool);
   report.tokens_per_s_after = read_speed(*after.model, dev.corpus, recipe, pool);
+}
+
+/// Weights as they are to be written.
+class SmallerWeights {
+ public:
+  SmallerWeights(const std::string& model, Parameters& parameters, const QuantizeOptions& options) {
+    if (parameters.holds_int8()) {
+      copy(model, options);
+    } else if (options.type == "f32") {
+      tensors_ = tensors_of(parameters);
+    } else {
+      quantized_ = options.type == "int8" ? QuantizedTensors::int8(parameters) : QuantizedTensors::f16(parameters);
+      tensors_ = quantized_->tensors();
+    }
+  }
+  const StoredTensors& tensors() const { return tensors_; }
+
+ private:
+  /// There is something to do for int8 weights only where they get a shortlist.
+  void copy(const std::string& model, const QuantizeOptions& options) {
+    if (!options.shortlist || options.type != "int8")
+      fail(ErrorKind::model, "{} is int8 already\n  fix: name the model it was made of", model);
+    const SafetensorsFile file(model + "/" + kModelName);
+    for (const StoredTensor& t : file.tensors()) {
+      kept_.push_back(std::make_unique<std::byte[]>(static_cast<size_t>(t.bytes())));
+      file.read(t, kept_.back().get());
+      tensors_.push_back(t);
+      tensors_.back().data = kept_.back().get();
+    }
+  }
+
+  std::optional<QuantizedTensors> quantized_;
+  std::vector<std::unique_ptr<std::byte[]>> kept_;
+  StoredTensors tensors_;
+};
+
+[[noreturn]] void refuse(const QuantizeOptions& options, const QuantizeReport& report) {
+  const bool listed = report.shortlist && report.score_after != report.shortlist->score_without;
+  const bool int8 = options.type == "int8";
+  fail(ErrorKind::model,
+       "{} loses {:.4g} {} on the dev set ({:.4g}, was {:.4g}), more than --max-loss {:.4g}: nothing was written\n"
+       "  fix: {}{}",
+       options.type, report.loss, report.metric, report.score_after, report.score_before, *options.max_loss,
+       listed ? fmt::format("without the shortlist it is {:.4g}: leave that out, or ", report.shortlist->score_without)
+              : "",
+       int8 ? "try --type f16, or allow more" : "allow more");
 }
 
 }  // namespace
@@ -168,20 +250,22 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
   report.type = options.type;
   ModelContents contents;
   OpenedModel opened = open_model_files(model);
-  Parameters& parameters = opened.model->parameters();
-  if (parameters.holds_int8())
-    fail(ErrorKind::model, "{} is int8 already\n  fix: name the model it was made of", model);
-  const bool int8 = options.type == "int8";
-  const QuantizedTensors tensors = int8 ? QuantizedTensors::int8(parameters) : QuantizedTensors::f16(parameters);
-  contents.weights = tensors.tensors();
+  const SmallerWeights weights(model, opened.model->parameters(), options);
+  contents.weights = weights.tensors();
   contents.recipe = read_file(model + "/" + kRecipeName);
   contents.tokenizer = model + "/" + kTokenizerName;
   contents.metadata = SafetensorsFile(model + "/" + kModelName).metadata();
-  contents.metadata["quantized"] = options.type;
+  if (options.type != "f32") contents.metadata["quantized"] = options.type;
   report.bytes_before = static_cast<int64_t>(fs::file_size(model + "/" + kModelName));
 
   const Recipe recipe = recipe_with_dev(model, options);
   const bool dev = has_dev(recipe, options, report);
+  if (opened.shortlist) contents.shortlist = opened.shortlist->text();
+  if (options.shortlist) {
+    ThreadPool pool(threads);
+    contents.shortlist = learn_shortlist(opened, recipe, options, pool, report.notes).text();
+    report.shortlist = ShortlistReport{.bytes = std::ssize(contents.shortlist)};
+  }
   {  // As everybody will read it: from a folder, which goes away again.
     const std::string parent = fs::absolute(out).lexically_normal().parent_path().string();
     make_folder(parent);
@@ -190,12 +274,7 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
     report.bytes_after = static_cast<int64_t>(fs::file_size(trial.path() + "/" + kModelName));
     if (dev) measure_both({model, trial.path(), opened}, recipe, options, threads, report);
   }
-  if (options.max_loss && !(report.loss <= *options.max_loss))
-    fail(ErrorKind::model,
-         "{} loses {:.4g} {} on the dev set ({:.4g}, was {:.4g}), more than --max-loss {:.4g}: nothing was written\n"
-         "  fix: {}",
-         options.type, report.loss, report.metric, report.score_after, report.score_before, *options.max_loss,
-         int8 ? "try --type f16, or allow more" : "allow more");
+  if (options.max_loss && !(report.loss <= *options.max_loss)) refuse(options, report);
   save_model(out, contents);
   return report;
 }

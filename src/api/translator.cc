@@ -105,6 +105,12 @@ struct Translator::Body {
   const text::Tokenizer& source_tokenizer() const { return *opened.tokenizers.source; }
   const text::Tokenizer& target_tokenizer() const { return *opened.tokenizers.target; }
 
+  SearchOptions search_by(const TranslateOptions& options) const {
+    SearchOptions s = search_options(options, target_tokenizer());
+    if (options.shortlist) s.shortlist = opened.shortlist.get();
+    return s;
+  }
+
   /// The most tokens a line may have.
   int64_t longest() const {
     int64_t most = longest_source(model());
@@ -263,7 +269,7 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   std::vector<Translation> results(lines.size());
   Job job{lines,
           options,
-          search_options(options, body_->target_tokenizer()),
+          body_->search_by(options),
           body_->aligned_by(options.align_by),
           std::vector<Source>(lines.size()),
           results};
@@ -311,7 +317,7 @@ AttentionLook Translator::attention(const std::string& line, const AttentionChoi
     if (choice.target.empty()) {
       const Segments one = Segments::single(std::ssize(pair.source));
       pair.target = search(model, {{Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one}},
-                           search_options({}, body_->target_tokenizer()), &body_->pool, arena)[0][0]
+                           body_->search_by({}), &body_->pool, arena)[0][0]
                         .ids;
     } else {
       pair.target = body_->target_tokenizer().encode(choice.target);

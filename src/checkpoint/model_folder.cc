@@ -60,6 +60,7 @@ void write_contents(const std::string& folder, const ModelContents& contents) {
   if (!contents.recipe.empty()) write_file(folder + "/" + kRecipeName, contents.recipe);
   if (!contents.tokenizer.empty()) copy_folder(contents.tokenizer, folder + "/" + kTokenizerName);
   if (contents.save_tokenizer) contents.save_tokenizer(folder + "/" + kTokenizerName);
+  if (!contents.shortlist.empty()) write_file(folder + "/" + kShortlistName, contents.shortlist);
   if (!contents.weights.empty()) write_safetensors(folder + "/" + kModelName, contents.weights, contents.metadata);
   if (!contents.optimizer.empty()) write_safetensors(folder + "/" + kOptimizerName, contents.optimizer);
   if (contents.trainer) write_file(folder + "/" + kTrainerName, contents.trainer->to_json());

@@ -24,6 +24,7 @@ constexpr const char* kOptimizerName = "optimizer.safetensors";
 constexpr const char* kTrainerName = "trainer.json";
 constexpr const char* kRecipeName = "recipe.toml";
 constexpr const char* kTokenizerName = "tokenizer";
+constexpr const char* kShortlistName = "shortlist.txt";
 constexpr const char* kNextModelName = ".next-model";  // a save of DIR's own model that is not finished
 
 /// What a folder gets. Empty parts are left out.
@@ -34,6 +35,7 @@ struct ModelContents {
   std::string recipe;                                                  // text of recipe.toml
   std::string tokenizer;                                               // a folder to copy in, or instead:
   std::function<void(const std::string& folder)> save_tokenizer = {};  // writes it there
+  std::string shortlist = {};                                          // text of shortlist.txt
   Metadata metadata;                                                   // of model.safetensors
 };
 

@@ -109,6 +109,7 @@ void add_bench_decode(CLI::App& bench, Session& session) {
   command->add_option("--rounds", b->rounds, "rounds through the lines, after one to warm up (default: 3)")
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
+  command->add_flag("!--no-shortlist", b->shortlist, "look at all words, where the model has a shortlist");
   set_work(command, session, [&session, b] { run(*b, session); });
 }
 

@@ -85,6 +85,8 @@ std::string as_json(const ModelDescription& d) {
            {"checkpoints", checkpoints},
            {"metric", d.metric},
            {"validations", static_cast<int64_t>(d.scores.size())}};
+  if (d.shortlist)
+    r.emplace_back("shortlist", Record{{"translations", d.shortlist_translations}, {"frequent", d.shortlist_frequent}});
   if (d.is_run) {
     const RunDescription& run = d.run;
     r.emplace_back("run", Record{{"state", state_text(run.state)},
@@ -142,6 +144,9 @@ std::string as_text(const ModelDescription& d) {
   if (d.source_vocabulary + d.target_vocabulary > 0) line("vocabulary", vocabulary_text(d));
   if (d.tensors > 0)
     line("parameters", fmt::format("{} in {} tensors ({})", thousands(d.parameters), d.tensors, d.stored_as));
+  if (d.shortlist)
+    line("shortlist", fmt::format("{} translations of single words, {} words for any line",
+                                  thousands(d.shortlist_translations), thousands(d.shortlist_frequent)));
   if (d.step >= 0) line("step", thousands(d.step));
   for (const auto& [key, value] : d.metadata) line(key.c_str(), value);
   if (d.is_run) {

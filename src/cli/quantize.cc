@@ -36,30 +36,61 @@ std::string as_json(const Arguments& a, const QuantizeReport& r) {
                       {"tokens", r.tokens}};
     record.insert(record.end(), more.begin(), more.end());
   }
+  if (r.shortlist) {
+    Record list{{"bytes", r.shortlist->bytes}};
+    if (r.measured) {
+      list.emplace_back("words", rounded(r.shortlist->words, 1));
+      list.emplace_back("recall", r.shortlist->recall);
+      list.emplace_back("score_without", r.shortlist->score_without);
+      list.emplace_back("tokens_per_s_without", rounded(r.shortlist->tokens_per_s_without, 1));
+    }
+    record.emplace_back("shortlist", list);
+  }
   record.emplace_back("notes", r.notes);
   return to_json(record) + "\n";
 }
 
 std::string as_text(const QuantizeReport& r) {
+  // Before, after, and where there is a shortlist, after without and with it.
+  const bool listed = r.shortlist.has_value() && r.measured;
+  const auto cells = [&](const std::string& name, std::vector<std::string> values, const std::string& change) {
+    std::vector<std::string> row{name};
+    row.insert(row.end(), values.begin(), values.end());
+    row.push_back(change);
+    return row;
+  };
+  const auto numbers = [&](const char* name, double before, double without, double after) {
+    std::vector<std::string> values{fmt::format("{:.4g}", before)};
+    if (listed) values.push_back(fmt::format("{:.4g}", without));
+    values.push_back(fmt::format("{:.4g}", after));
+    return cells(name, values, fmt::format("{:+.2g}", after - before));
+  };
+  std::vector<std::string> sizes{human_bytes(r.bytes_before), human_bytes(r.bytes_after)};
+  if (listed) sizes.push_back("+ " + human_bytes(r.shortlist->bytes));
   std::vector<std::vector<std::string>> rows{
-      {"file", human_bytes(r.bytes_before), human_bytes(r.bytes_after),
-       fmt::format("x {:.3f}", static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before))}};
+      cells("file", sizes,
+            fmt::format("x {:.3f}", static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before)))};
   if (r.measured) {
-    const auto row = [&](const std::string& name, double before, double after) {
-      rows.push_back(
-          {name, fmt::format("{:.4g}", before), fmt::format("{:.4g}", after), fmt::format("{:+.2g}", after - before)});
-    };
-    row(r.metric, r.score_before, r.score_after);
-    if (r.metric != "perplexity") row("perplexity", r.perplexity_before, r.perplexity_after);
-    rows.push_back({"tokens/s", fmt::format("{:.0f}", r.tokens_per_s_before),
-                    fmt::format("{:.0f}", r.tokens_per_s_after),
-                    fmt::format("x {:.2f}", r.tokens_per_s_after / r.tokens_per_s_before)});
+    const double without = listed ? r.shortlist->score_without : 0;
+    rows.push_back(numbers(r.metric.c_str(), r.score_before, without, r.score_after));
+    if (r.metric != "perplexity")
+      rows.push_back(numbers("perplexity", r.perplexity_before, r.perplexity_after, r.perplexity_after));
+    std::vector<std::string> speeds{fmt::format("{:.0f}", r.tokens_per_s_before)};
+    if (listed) speeds.push_back(fmt::format("{:.0f}", r.shortlist->tokens_per_s_without));
+    speeds.push_back(fmt::format("{:.0f}", r.tokens_per_s_after));
+    rows.push_back(cells("tokens/s", speeds, fmt::format("x {:.2f}", r.tokens_per_s_after / r.tokens_per_s_before)));
   }
-  std::string text = table({"", "before", r.type, "change"}, rows);
+  std::vector<std::string> titles{"", "before", r.type};
+  if (listed) titles.emplace_back("+ shortlist");
+  titles.emplace_back("change");
+  std::string text = table(titles, rows);
   if (r.measured)
     text +=
         fmt::format("made to say {} tokens of {} lines: KL divergence {:.3g} nats, the same best token at {:.2f} %\n",
                     thousands(r.tokens), thousands(r.lines), r.divergence, 100 * r.same_best);
+  if (listed)
+    text += fmt::format("shortlist: {:.0f} words a line, which has {:.2f} % of the tokens that were to be said\n",
+                        r.shortlist->words, 100 * r.shortlist->recall);
   return text;
 }
 
@@ -78,12 +109,15 @@ void add_quantize(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "quantize", "make a model smaller and faster: int8, or f16",
                                   "  attune quantize model --out model-int8\n"
                                   "  attune quantize model --out model-int8 --dev val.en val.de --max-loss 0.3\n"
+                                  "  attune quantize model --out model-int8 --shortlist\n"
                                   "  attune quantize model --out model-f16 --type f16 --json");
   command->group("Making models");
   command->add_option("MODEL", a->model, "a model folder")->required();
   command->add_option("--out", a->out, "where to put the smaller model")->type_name("DIR")->required();
-  command->add_option("--type", a->options.type, "int8: a quarter of the size, and faster; f16: half, for storage")
-      ->check(CLI::IsMember({"int8", "f16"}))
+  command
+      ->add_option("--type", a->options.type,
+                   "int8: a quarter of the size, and faster; f16: half, for storage; f32: as it is, with a shortlist")
+      ->check(CLI::IsMember({"int8", "f16", "f32"}))
       ->capture_default_str();
   command
       ->add_option("--dev", a->options.dev, "what to measure on: source and target (default: the recipe's data.valid)")
@@ -92,6 +126,27 @@ void add_quantize(CLI::App& app, Session& session) {
   command
       ->add_option("--max-loss", a->options.max_loss, "points of the metric that may be lost; more: nothing is written")
       ->type_name("X");
+  CLI::Option* shortlist = command->add_flag(
+      "--shortlist", a->options.shortlist,
+      "add a shortlist, learned from the training data: for each line a few hundred words, so that it is faster");
+  command
+      ->add_option("--shortlist-data", a->options.shortlist_data,
+                   "what to learn it from: source and target (default: the recipe's data.train)")
+      ->type_name("FILE")
+      ->expected(1, 2)
+      ->needs(shortlist);
+  command
+      ->add_option("--shortlist-translations", a->options.shortlist_translations,
+                   "of each word of a line, at most (default: 50)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 20))
+      ->needs(shortlist);
+  command
+      ->add_option("--shortlist-frequent", a->options.shortlist_frequent,
+                   "words that may be said of any line (default: 100)")
+      ->type_name("N")
+      ->check(CLI::Range(0, 1 << 24))
+      ->needs(shortlist);
   command->add_flag("--force", a->options.replace, "replace a model that is there already");
   add_search_options(command, a->options.search);
   set_work(command, session, [&session, a] { run(*a, session); });

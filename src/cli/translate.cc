@@ -298,6 +298,7 @@ void add_translate(CLI::App& app, Session& session) {
           ->type_name("FILE");
   for (const char* other : {"--n-best", "--beam", "--length-penalty", "--alignment", "--prefix", "--sample"})
     align_to->excludes(command->get_option(other));
+  command->add_flag("!--no-shortlist", a->options.shortlist, "look at all words, where the model has a shortlist");
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
   set_work(command, session, [&session, a] { run(*a, session); });
 }

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
 
 #include "base/error.h"
 #include "decode/beam.h"
+#include "decode/listed_words.h"
 #include "decode/rules.h"
 #include "decode/samples.h"
+#include "decode/shortlist.h"
 #include "kernels/candidates.h"
 #include "kernels/elementwise.h"
 #include "kernels/reduce.h"
@@ -37,8 +38,9 @@ struct Cohort {
   std::vector<int64_t> names;  // of the sentences, in the queue
   Segments sources;
   std::vector<std::unique_ptr<Hypotheses>> sentences;
-  std::vector<int32_t> active;       // sentences that are not done, in order
-  std::vector<DecoderState> states;  // what each model remembers
+  std::vector<std::unique_ptr<ListedWords>> words;  // of each sentence, where there is a shortlist
+  std::vector<int32_t> active;                      // sentences that are not done, in order
+  std::vector<DecoderState> states;                 // what each model remembers
 
   Hypotheses& sentence(int32_t s) const { return *sentences[static_cast<size_t>(s)]; }
 };
@@ -47,7 +49,12 @@ class Search {
  public:
   Search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
          Ctx& ctx)
-      : options_(options), rules_(options), ctx_(ctx), queue_(queue), most_(std::min(tokens, INT64_MAX / kHeld)) {
+      : options_(options),
+        rules_(options),
+        ctx_(ctx),
+        queue_(queue),
+        most_(std::min(tokens, INT64_MAX / kHeld)),
+        models_(models) {
     for (const Transformer* m : models) {
       members_.push_back({*m, {ctx, m->parameters()}});
       longest_ = std::min(longest_, m->longest_target());
@@ -89,7 +96,10 @@ class Search {
       longest = std::max(longest, own);
       c->sentences.push_back(hypotheses(std::min(own, longest_), s));
       c->active.push_back(static_cast<int32_t>(c->active.size()));
+      if (options_.shortlist)
+        c->words.push_back(std::make_unique<ListedWords>(ctx_, models_, listed_words(options_, s)));
     }
+    parallel_for(ctx_.pool, std::ssize(c->words), [&](int64_t i, int) { c->words[static_cast<size_t>(i)]->gather(); });
     c->sources = Segments::of_lengths(lengths);
     const Tokens tokens{Tensor(ids.data(), Shape{std::ssize(ids)}), &c->sources};
     for (Member& m : members_) {
@@ -159,6 +169,7 @@ class Search {
         queue_.found(c.names[static_cast<size_t>(s)], h.result());
         active_ -= c.sources.length(s);
         c.sentences[static_cast<size_t>(s)].reset();
+        if (!c.words.empty()) c.words[static_cast<size_t>(s)].reset();
         continue;
       }
       for (int64_t i = 0; i < h.living(); ++i) parents_.push_back(static_cast<int32_t>(own - first) + h.parent(i));
@@ -210,6 +221,7 @@ class Search {
     const int64_t rows = std::ssize(last_), k = wanted_;
     ids_.resize(static_cast<size_t>(rows * k));
     log_probs_.resize(ids_.size());
+    if (options_.shortlist) return find_listed(hidden);
     const int64_t at_once = members_[0].model.parameters().holds_int8() ? kRowsAtOnceInt8 : kRowsAtOnce;
     for (int64_t from = 0; from < rows; from += at_once) {
       const int64_t count = std::min(at_once, rows - from);
@@ -226,6 +238,33 @@ class Search {
       const std::span<const double> chances(chances_.data() + from * k, static_cast<size_t>(count * k));
       kernels::draws({x, unsaid, s.temperature, s.top_k, s.top_p, chances, ids, probs}, ctx_.pool);
     }
+  }
+
+  /// The same where each sentence has words of its own: never by those of a batch mate.
+  void find_listed(const std::vector<Var>& hidden) {
+    parts_.clear();
+    int64_t row = 0, floats = 0;
+    for (const auto& c : cohorts_)
+      for (const int32_t s : c->active) {
+        const Hypotheses& h = c->sentence(s);
+        const ListedWords& words = *c->words[static_cast<size_t>(s)];
+        parts_.push_back({h, words, row, floats});
+        row += h.living();
+        floats += words.floats(h.living());
+      }
+    const Scratch room(ctx_.arena, floats * int64_t{sizeof(float)});
+    parallel_for(ctx_.pool, std::ssize(parts_), [&](int64_t i, int) {
+      const Part& p = parts_[static_cast<size_t>(i)];
+      const int64_t from = p.row, count = p.sentence.living(), k = wanted_;
+      std::vector<Tensor> rows;
+      for (const Var& h : hidden) rows.push_back(h.value().row_range(from, count));
+      ListedRows r{p.sentence, rows, limits(from, count)};
+      if (options_.sample) r.chances = {chances_.data() + from * k, static_cast<size_t>(count * k)};
+      r.ids = Tensor(ids_.data() + from * k, Shape{count, k});
+      r.log_probs = Tensor(log_probs_.data() + from * k, Shape{count, k});
+      r.room = room.as<float>() + p.floats;
+      p.words.choose(r, options_);
+    });
   }
 
   /// Tells the hypotheses what they attended to.
@@ -297,8 +336,9 @@ class Search {
   Rules rules_;
   Ctx& ctx_;
   SearchQueue& queue_;
-  int64_t most_, active_ = 0;    // source tokens that may be, and are, under way
-  int64_t held_ = 0;             // source tokens of the cohorts, those of sentences that are done among them
+  int64_t most_, active_ = 0;  // source tokens that may be, and are, under way
+  int64_t held_ = 0;           // source tokens of the cohorts, those of sentences that are done among them
+  std::span<const Transformer* const> models_;
   int64_t longest_ = INT64_MAX;  // tokens that all models can say
   std::vector<Member> members_;
   std::vector<std::unique_ptr<Cohort>> cohorts_;
@@ -307,7 +347,13 @@ class Search {
     int64_t i;  // of its living
   };
   std::vector<Row> rows_;  // of this step
-  int64_t wanted_ = 1;     // ways to go on that are looked at, of each row
+  struct Part {
+    const Hypotheses& sentence;
+    const ListedWords& words;
+    int64_t row, floats;  // where its rows, and its room, begin
+  };
+  std::vector<Part> parts_;  // its sentences, where they have words of their own
+  int64_t wanted_ = 1;       // ways to go on that are looked at, of each row
   std::vector<int32_t> last_, said_, parents_, ids_, forced_, banned_, banned_start_;
   std::vector<float> log_probs_;
   std::vector<double> chances_;
@@ -328,50 +374,11 @@ void check_search(std::span<const Transformer* const> models, const SearchOption
         "draws at temperature {}, top_k {}, top_p {}", o.sampling.temperature, o.sampling.top_k, o.sampling.top_p);
   for (const int32_t id : o.hidden)
     check(id >= 0 && id < vocabulary, "search", "token {} can't be hidden: there are {}", id, vocabulary);
+  check(!o.shortlist || o.shortlist->target_words() == vocabulary, "search",
+        "a shortlist of {} words, the model has {}", o.shortlist ? o.shortlist->target_words() : 0, vocabulary);
+  check(!o.shortlist || models[0]->options().shape == ModelShape::encoder_decoder, "search",
+        "a shortlist of a model that reads nothing");
 }
-
-/// The sentences of a packed batch, which enter together.
-class WholeBatch : public SearchQueue {
- public:
-  explicit WholeBatch(const SearchInput& input) : input_(input), best_(static_cast<size_t>(count())) {
-    check(input.prefixes.empty() || input.prefixes.size() == best_.size(), "search", "{} prefixes of {} sentences",
-          input.prefixes.size(), best_.size());
-    check(input.keys.empty() || input.keys.size() == best_.size(), "search", "{} keys of {} sentences",
-          input.keys.size(), best_.size());
-    check(input.begins.empty() || input.begins.size() == best_.size(), "search", "{} begins of {} sentences",
-          input.begins.size(), best_.size());
-    check(input.longest.empty() || input.longest.size() == best_.size(), "search", "{} lengths of {} sentences",
-          input.longest.size(), best_.size());
-  }
-  std::vector<std::vector<Hypothesis>> best() && { return std::move(best_); }
-
-  std::vector<int64_t> take(int64_t, int64_t) override {
-    std::vector<int64_t> all(taken_ ? 0 : best_.size());
-    std::iota(all.begin(), all.end(), 0);
-    taken_ = true;
-    return all;
-  }
-  SearchSentence sentence(int64_t id) const override {
-    const Segments& sources = *input_.sources.segments;
-    const auto at = static_cast<size_t>(id);
-    SearchSentence s;
-    if (sources.length(id) > 0)
-      s.source = {input_.sources.ids.as<int32_t>() + sources.begin(id), static_cast<size_t>(sources.length(id))};
-    if (!input_.prefixes.empty()) s.prefix = input_.prefixes[at];
-    s.key = input_.keys.empty() ? at : input_.keys[at];
-    if (!input_.begins.empty()) s.begin = input_.begins[at];
-    if (!input_.longest.empty()) s.longest = input_.longest[at];
-    return s;
-  }
-  void found(int64_t id, std::vector<Hypothesis> best) override { best_[static_cast<size_t>(id)] = std::move(best); }
-
- private:
-  int64_t count() const { return input_.sources.segments->count(); }
-
-  const SearchInput& input_;
-  std::vector<std::vector<Hypothesis>> best_;
-  bool taken_ = false;
-};
 
 }  // namespace
 
@@ -381,19 +388,6 @@ void search(std::span<const Transformer* const> models, SearchQueue& queue, cons
   Ctx ctx(arena);
   ctx.pool = pool;
   Search(models, queue, options, tokens, ctx).run();
-}
-
-std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
-                                            const SearchOptions& options, ThreadPool* pool, Arena& arena) {
-  WholeBatch all(input);
-  search(models, all, options, INT64_MAX, pool, arena);
-  return std::move(all).best();
-}
-
-std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,
-                                            const SearchOptions& options, ThreadPool* pool, Arena& arena) {
-  const Transformer* one = &model;
-  return search({&one, 1}, input, options, pool, arena);
 }
 
 }  // namespace attune

@@ -13,6 +13,8 @@
 
 namespace attune {
 
+class Shortlist;
+
 /// How tokens are drawn: see kernels/candidates.h.
 struct SamplingOptions {
   double temperature = 1;
@@ -38,7 +40,9 @@ struct SearchOptions {
   /// probabilities are those of the logits after that.
   double repetition_penalty = 1;
   int64_t no_repeat = 0;  // so many tokens in a row are not said twice; 0: they may be
-  bool sample = false;    // n_best drawn at random, instead of a beam
+  /// What may be said, by what is to be translated; none: everything. Probabilities are those among these words.
+  const Shortlist* shortlist = nullptr;
+  bool sample = false;  // n_best drawn at random, instead of a beam
   SamplingOptions sampling = {};
   /// Prefixes are prompts: they are said, but count neither in lengths nor in scores.
   bool prompts = false;

@@ -89,6 +89,8 @@ class Transformer {
   Var step(Pass& pass, std::span<DecoderState* const> states, std::span<const int32_t> ids) const;
   /// Scores of every word of the target vocabulary, [rows, V].
   Var logits(const Pass& pass, const Var& hidden) const;
+  /// Which parameter logits() multiplies by, [V, d_model].
+  int output() const { return output_; }
 
   /// What an encoder on its own says about texts; none where there is a decoder.
   const Head* head() const { return head_.get(); }

@@ -115,6 +115,67 @@ TEST_F(Quantize, SaysWhatCanNotBeDone) {
             std::string::npos);
 }
 
+TEST_F(Quantize, AShortlistWithAReport) {
+  const QuantizeReport r = quantize(model, out, {.search = {.beam = 2}, .shortlist = true}, 2);
+  ASSERT_TRUE(r.shortlist);
+  EXPECT_GT(r.shortlist->bytes, 50);
+  EXPECT_GT(r.shortlist->words, 2);
+  EXPECT_DOUBLE_EQ(r.shortlist->recall, 1) << "letters stay as they are";
+  EXPECT_GT(r.shortlist->tokens_per_s_without, 0);
+  EXPECT_DOUBLE_EQ(r.loss, r.score_before - r.score_after);
+  const ModelDescription d = describe_model(out);
+  EXPECT_TRUE(d.verified);
+  EXPECT_TRUE(d.shortlist);
+  EXPECT_EQ(d.shortlist_frequent, 9) << "the end and eight letters";
+  // Whatever the threads and batch mates; and it may be left out.
+  const Translator one(out, 1), three(out, 3);
+  const std::vector<std::string> lines{"a b c", "d", "", "h g f e d c b a", "a a a"};
+  const auto all = three.translate(lines), free = three.translate(lines, {.shortlist = false});
+  for (size_t i = 0; i < lines.size(); ++i) {
+    EXPECT_EQ(one.translate(lines[i]).score, all[i].score);
+    if (!lines[i].empty()) { EXPECT_NE(all[i].score, free[i].score); }
+  }
+}
+
+TEST_F(Quantize, AShortlistByItself) {
+  const QuantizeOptions few{.type = "f32", .shortlist = true, .shortlist_translations = 1, .shortlist_frequent = 0};
+  const QuantizeReport r = quantize(model, out, few, 1);
+  EXPECT_EQ(r.bytes_after, r.bytes_before);
+  EXPECT_EQ(r.divergence, 0);
+  EXPECT_DOUBLE_EQ(r.shortlist->score_without, r.score_before);
+  EXPECT_LT(r.shortlist->words, 9);
+  for (const std::string& letter : Translator(out, 1).translate("c c").tokens) EXPECT_EQ(letter, "c");
+  // An int8 model can get one, a copy keeps it, and what replaces a model has none that was left behind.
+  const std::string small = run.folder / "small8", both = run.folder / "both";
+  quantize(model, small, {}, 1);
+  const QuantizeReport added = quantize(small, both, {.shortlist = true}, 1);
+  EXPECT_EQ(added.bytes_after, added.bytes_before);
+  EXPECT_EQ(slurp(both + "/model.safetensors"), slurp(small + "/model.safetensors"));
+  EXPECT_TRUE(describe_model(both).shortlist);
+  quantize(out, run.folder / "kept", {}, 1);
+  EXPECT_TRUE(describe_model(run.folder / "kept").shortlist);
+  quantize(model, both, {.replace = true}, 1);
+  EXPECT_FALSE(describe_model(both).shortlist);
+  EXPECT_NO_THROW(Translator(both, 1).translate("a b"));
+}
+
+TEST_F(Quantize, AShortlistNeedsTheTrainingData) {
+  for (const char* name : {"train.in", "train.out"}) fs::rename(run.folder / name, run.folder / "moved." + name);
+  const auto error = error_of([&] { quantize(model, out, {.shortlist = true}, 1); }, ErrorKind::data);
+  EXPECT_NE(error.find("is not there\n  fix: name the source's and the target's file by --shortlist-data"),
+            std::string::npos)
+      << error;
+  EXPECT_FALSE(fs::exists(out));
+  const std::vector<std::string> data{run.folder / "moved.train.in", run.folder / "moved.train.out"};
+  EXPECT_TRUE(quantize(model, out, {.shortlist = true, .shortlist_data = data}, 1).shortlist);
+  EXPECT_NE(error_of([&] { quantize(model, run.folder / "x", {.shortlist_data = data}, 1); }, ErrorKind::usage)
+                .find("add --shortlist"),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { quantize(model, run.folder / "x", {.type = "f32"}, 1); }, ErrorKind::usage)
+                .find("f32 makes nothing smaller"),
+            std::string::npos);
+}
+
 TEST(QuantizeLanguage, ByPerplexity) {
   const LanguageRun run;
   run.train("m");
@@ -123,6 +184,9 @@ TEST(QuantizeLanguage, ByPerplexity) {
   EXPECT_DOUBLE_EQ(r.score_after, r.perplexity_after);
   EXPECT_DOUBLE_EQ(r.loss, r.score_after - r.score_before);
   EXPECT_GT(r.same_best, 0.9);
+  EXPECT_NE(error_of([&] { quantize(run.folder / "m", run.folder / "x", {.shortlist = true}, 1); }, ErrorKind::usage)
+                .find("only a model that translates can have a shortlist"),
+            std::string::npos);
 }
 
 }  // namespace

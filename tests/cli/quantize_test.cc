@@ -39,5 +39,36 @@ TEST(QuantizeProgram, TellsWhatItCosts) {
   EXPECT_EQ(std::count(said.out.begin(), said.out.end(), '\n'), 3);
 }
 
+TEST(QuantizeProgram, MakesAShortlist) {
+  const SmallRun run;
+  run.train("m");
+  const std::string model = run.folder / "m", out = run.folder / "small";
+  const Outcome r = run_attune({"quantize", model, "--out", out, "--shortlist", "--threads", "1", "--max-loss", "100"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  for (const char* word : {"+ shortlist", "shortlist: ", " words a line"})
+    EXPECT_NE(r.out.find(word), std::string::npos) << r.out;
+  const Outcome json = run_attune({"quantize", model, "--out", run.folder / "y", "--shortlist", "--shortlist-data",
+                                   run.folder / "train.in", run.folder / "train.out", "--shortlist-translations", "3",
+                                   "--shortlist-frequent", "2", "--json", "--quiet"});
+  ASSERT_EQ(json.code, 0) << json.err;
+  const auto j = nlohmann::json::parse(json.out);
+  for (const char* key : {"bytes", "words", "recall", "score_without", "tokens_per_s_without"})
+    EXPECT_TRUE(j["shortlist"].contains(key)) << key;
+  EXPECT_EQ(run_attune({"quantize", model, "--out", run.folder / "z", "--shortlist-frequent", "2"}).code, 2);
+  EXPECT_EQ(
+      run_attune({"quantize", model, "--out", run.folder / "z", "--shortlist", "--max-loss", "-1000", "--quiet"}).code,
+      5);
+  EXPECT_NE(run_attune({"info", out}).out.find("shortlist "), std::string::npos);
+  const std::string lines = put(run.folder / "lines", "a b c\n\nd\n");
+  const Outcome said = run_attune({"translate", out, lines, "--scores", "--threads", "1", "--quiet"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(std::count(said.out.begin(), said.out.end(), '\n'), 3);
+  const Outcome free = run_attune({"translate", out, lines, "--scores", "--no-shortlist", "--quiet"});
+  EXPECT_EQ(free.code, 0) << free.err;
+  EXPECT_NE(free.out, said.out);
+  put(out + "/shortlist.txt", "attune shortlist 1\n");
+  EXPECT_EQ(run_attune({"translate", out, lines, "--quiet"}).code, 5) << "it is not what the manifest says";
+}
+
 }  // namespace
 }  // namespace attune::test

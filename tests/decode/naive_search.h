@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "decode/search.h"
+#include "decode/shortlist.h"
 #include "model/tiny_model.h"
 
 namespace attune {
@@ -35,15 +36,25 @@ struct Naive {
 
 inline bool may_be_said(int32_t id) { return id == 2 || id > 3; }
 
+/// The words of a list share all of the probability.
+inline void keep_listed(const Ids& list, std::vector<double>& p) {
+  double total = 0;
+  for (const int32_t id : list) total += std::exp(p[static_cast<size_t>(id)]);
+  for (int32_t id = 0; id < std::ssize(p); ++id)
+    p[static_cast<size_t>(id)] =
+        std::binary_search(list.begin(), list.end(), id) ? p[static_cast<size_t>(id)] - std::log(total) : -INFINITY;
+}
+
 /// The textbook: every continuation of every hypothesis, all computed anew, to the very end.
 inline std::vector<Naive> naive_beam(const Transformer& model, const Ids& source, const SearchOptions& o) {
   std::vector<Naive> live(1), ended;
   for (int64_t length = 1; length <= o.longest && !live.empty(); ++length) {
     std::vector<Naive> ways;
     for (const Naive& h : live) {
-      const auto p = next_log_probs(model, source, h.ids);
+      auto p = next_log_probs(model, source, h.ids);
+      if (o.shortlist) keep_listed(o.shortlist->ids_of(source), p);
       for (int32_t id = 0; id < std::ssize(p); ++id) {
-        if (!may_be_said(id)) continue;
+        if (!may_be_said(id) || std::isinf(p[static_cast<size_t>(id)])) continue;
         Naive way{h.ids, h.log_prob + p[static_cast<size_t>(id)]};
         way.ids.push_back(id);
         ways.push_back(way);

@@ -5,26 +5,10 @@
 
 #include "checks.h"
 #include "model/contract.h"
+#include "model/int8_of.h"
 
 namespace attune {
 namespace {
-
-/// The same model, its weights cut to int8.
-std::unique_ptr<Transformer> int8_of(const Transformer& from) {
-  auto to = std::make_unique<Transformer>(from.options(), from.sizes());
-  const Parameters& a = from.parameters();
-  Parameters& b = to->parameters();
-  b.hold_int8();
-  for (int i = 0; i < a.count(); ++i) {
-    const Tensor t = a.value(i);
-    if (b.can_be_int8(i))
-      kernels::quantize_weights(t.as<float>(), t.rows(), t.cols(), b.int8(i).values.data(), b.int8(i).scales.data());
-    else
-      std::copy_n(t.as<float>(), t.size(), b.value(i).as<float>());
-  }
-  b.repack();
-  return to;
-}
 
 using Sentences = std::vector<std::vector<int32_t>>;
 

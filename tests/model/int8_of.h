@@ -1,0 +1,27 @@
+// Models of int8 weights for tests.
+#pragma once
+#include <algorithm>
+#include <memory>
+
+#include "model/transformer.h"
+
+namespace attune {
+
+/// The same model, its weights cut to int8.
+inline std::unique_ptr<Transformer> int8_of(const Transformer& from) {
+  auto to = std::make_unique<Transformer>(from.options(), from.sizes());
+  const Parameters& a = from.parameters();
+  Parameters& b = to->parameters();
+  b.hold_int8();
+  for (int i = 0; i < a.count(); ++i) {
+    const Tensor t = a.value(i);
+    if (b.can_be_int8(i))
+      kernels::quantize_weights(t.as<float>(), t.rows(), t.cols(), b.int8(i).values.data(), b.int8(i).scales.data());
+    else
+      std::copy_n(t.as<float>(), t.size(), b.value(i).as<float>());
+  }
+  b.repack();
+  return to;
+}
+
+}  // namespace attune
