@@ -180,6 +180,14 @@ void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions&
   report.score_before = nats ? a.first_loss : report.perplexity_before;
   report.score_after = nats ? a.second_loss : report.perplexity_after;
   report.loss = report.score_after - report.score_before;
+  if (report.shortlist) {
+    report.shortlist->score_without = report.score_after;
+    if (nats || report.metric == "perplexity")
+      report.notes.push_back(
+          fmt::format("what the shortlist costs is not in the {}, which is that of all words; set "
+                      "train.metric to one of translations",
+                      report.metric));
+  }
   if (recipe.task == Task::translate) {
     TranslatedByAll by{translate(model, dev, options.search, threads), {}, {}};
     TranslateOptions all = options.search;

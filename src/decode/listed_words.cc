@@ -10,10 +10,12 @@ namespace attune {
 
 std::vector<int32_t> listed_words(const SearchOptions& options, const SearchSentence& sentence) {
   std::vector<int32_t> ids = options.shortlist->ids_of(sentence.source);
-  ids.insert(ids.end(), sentence.prefix.begin(), sentence.prefix.end());
-  if (options.end >= 0) ids.push_back(options.end);
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+  const auto add = [&](int32_t id) {
+    const auto at = std::lower_bound(ids.begin(), ids.end(), id);
+    if (at == ids.end() || *at != id) ids.insert(at, id);
+  };
+  for (const int32_t id : sentence.prefix) add(id);
+  if (options.end >= 0) add(options.end);
   return ids;
 }
 

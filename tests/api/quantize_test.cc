@@ -159,6 +159,14 @@ TEST_F(Quantize, AShortlistByItself) {
   EXPECT_NO_THROW(Translator(both, 1).translate("a b"));
 }
 
+TEST_F(Quantize, TheLossDoesNotTellOfAShortlist) {
+  run.train("loss", {"train.metric=loss"});
+  const QuantizeReport r = quantize(run.folder / "loss", out, {.shortlist = true}, 1);
+  EXPECT_DOUBLE_EQ(r.shortlist->score_without, r.score_after);
+  ASSERT_EQ(r.notes.size(), 1u);
+  EXPECT_NE(r.notes[0].find("what the shortlist costs is not in the loss"), std::string::npos);
+}
+
 TEST_F(Quantize, AShortlistNeedsTheTrainingData) {
   for (const char* name : {"train.in", "train.out"}) fs::rename(run.folder / name, run.folder / "moved." + name);
   const auto error = error_of([&] { quantize(model, out, {.shortlist = true}, 1); }, ErrorKind::data);
