@@ -24,5 +24,8 @@ install(FILES ${CMAKE_BINARY_DIR}/package/attune.pc DESTINATION ${CMAKE_INSTALL_
 install(DIRECTORY recipes DESTINATION ${CMAKE_INSTALL_DATADIR}/attune
         PATTERN "*.cc" EXCLUDE PATTERN "*.h" EXCLUDE PATTERN "CMakeLists.txt" EXCLUDE)
 
+# What translates the minute the program is there.
+install(DIRECTORY models DESTINATION ${CMAKE_INSTALL_DATADIR}/attune)
+
 install(FILES docs/man/attune.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
 install(FILES tools/completion.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME attune)

@@ -1,5 +1,5 @@
-// attune demo: the main job from end to end, in about a minute. Trains the recipe that ships with the program,
-// translates sentences that the model has never seen, and draws what it looked at.
+// attune demo: the main job from end to end, in about a minute. Translates with the model that ships with the program;
+// then trains a small one, translates sentences that it has never seen, and draws what it looked at.
 #include <fmt/core.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -29,13 +29,18 @@ namespace fs = std::filesystem;
 constexpr int kInterrupted = 75, kByCtrlC = 130;
 constexpr size_t kShown = 12, kWrongShown = 3;
 
-/// In the sources, or where `make install` put it.
-std::string shipped_recipe() {
-  const std::string name = "recipes/demo/recipe.toml";
+/// A file or folder in the sources, or where `make install` put it; "" if there is none.
+std::string shipped(const std::string& name) {
   std::error_code ignored;
   const fs::path program = fs::read_symlink("/proc/self/exe", ignored).parent_path();
   for (const fs::path& path : {fs::path(name), program / "../share/attune" / name, program / ".." / name})
     if (fs::exists(path, ignored)) return path.lexically_normal().string();
+  return "";
+}
+
+std::string shipped_recipe() {
+  const std::string name = "recipes/demo/recipe.toml", path = shipped(name);
+  if (!path.empty()) return path;
   throw Error(ErrorKind::usage, "there is no " + name +
                                     " here, and none was installed with the program\n"
                                     "  fix: run it in the folder of the sources, or name one with --recipe FILE");
@@ -148,6 +153,31 @@ AttentionLook telling_look(const Translator& translator, const std::vector<Teste
   return chosen;
 }
 
+void draw(const AttentionLook& look, int width, const Paint& paint) {
+  print(fmt::format(
+      "\nWhat it looked at: down what it wrote, across what it read\n(decoder layer {}, the mean of {} heads)\n\n",
+      look.layer + 1, look.heads));
+  print(draw_attention({look.rows, look.columns, look.weights}, {.colour = paint.on, .width = width}));
+}
+
+/// What the model that ships with the program can do, before anything is trained.
+void show_shipped(const std::string& model, int threads, int width, const Paint& paint) {
+  const std::vector<std::string> english{"Where is the nearest bank?", "I would like a glass of red wine, please.",
+                                         "She told me that she didn't want to go to school.", "Who wrote this book?",
+                                         "It's raining, so we are staying at home."};
+  const Translator translator(model, threads);
+  print(fmt::format("A model that comes with attune, {}, puts English into French:\n\n", model));
+  std::vector<TestedLine> lines;
+  for (const Translation& t : translator.translate(english)) {
+    lines.push_back({.source = english[lines.size()], .reference = "", .translation = t.text, .right = true});
+    print("  " + fit_columns(lines.back().source, width - 2) + "\n  " + paint.strong(fit_columns(t.text, width - 2)) +
+          "\n");
+  }
+  draw(telling_look(translator, lines), width, paint);
+  print("\n");
+  finish_output();
+}
+
 TrainingOutcome train(const TrainerOptions& options, Progress& progress, bool keep) {
   Trainer trainer(options);
   const Interruptible interruptible(
@@ -164,6 +194,10 @@ void run(TrainerOptions options, Session& session) {
   const bool keep = !options.out.empty();
   std::optional<ScratchFolder> scratch;
   if (!keep) options.out = scratch.emplace().path();
+  const int width = terminal_columns(STDOUT_FILENO);
+  const Paint paint{has_colours(STDOUT_FILENO)};
+  if (const std::string model = shipped("models/en-fr"); !model.empty() && !session.json)
+    show_shipped(model, options.threads, width, paint);
   if (!session.quiet)
     fmt::print(stderr, "A small Transformer learns to translate, from nothing: {}\n\n", options.recipe);
 
@@ -189,26 +223,21 @@ void run(TrainerOptions options, Session& session) {
     for (const MetricResult& m : report.scores) r.emplace_back(m.name, rounded(m.score, 2));
     return print(to_json(r) + "\n");
   }
-  const int width = terminal_columns(STDOUT_FILENO);
-  const Paint paint{has_colours(STDOUT_FILENO)};
   print(spread(report, width, paint) + verdict(report, width, paint));
 
   const Translator translator(o.model, options.threads);
-  const AttentionLook look = telling_look(translator, report.tested);
-  print(fmt::format(
-      "\nWhat it looked at: down what it wrote, across what it read\n(decoder layer {}, the mean of {} heads)\n\n",
-      look.layer + 1, look.heads));
-  print(draw_attention({look.rows, look.columns, look.weights}, {.colour = paint.on, .width = width}));
+  draw(telling_look(translator, report.tested), width, paint);
 }
 
 }  // namespace
 
 void add_demo(CLI::App& app, Session& session) {
   auto options = std::make_shared<TrainerOptions>();
-  CLI::App* command = add_command(app, session, "demo", "watch a small Transformer learn to translate, in a minute",
-                                  "  attune demo\n"
-                                  "  attune demo --out demo-model\n"
-                                  "  attune demo --set train.seed=7 --json");
+  CLI::App* command =
+      add_command(app, session, "demo", "see a model translate, and watch a small one learn to, in a minute",
+                  "  attune demo\n"
+                  "  attune demo --out demo-model\n"
+                  "  attune demo --set train.seed=7 --json");
   command->group("See it work");
   command->add_option("--recipe", options->recipe, "what to train (default: the demo's own)")->type_name("FILE");
   command->add_option("--out", options->out, "keep the model in this folder (default: nothing is kept)")

@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kInvitation = R"(attune trains, explains and serves attention models on a CPU.
 
 First steps:
-  attune demo                        watch a small Transformer learn to translate
+  attune demo                        see a model translate, and watch a small one learn to
   attune new translate a.en a.de     look at two text files, line by line each other's translation; write a recipe
   attune train translate.toml        train what the recipe describes
   attune translate translate-model   translate lines with it

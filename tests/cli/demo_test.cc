@@ -34,6 +34,15 @@ TEST(Demo, TranslatesUnseenLinesAndLeavesNothing) {
   EXPECT_TRUE(fs::is_empty(dir.path()));
 }
 
+TEST(Demo, BeginsWithTheModelThatShips) {
+  const Outcome r = run_attune(short_demo({}));
+  ASSERT_EQ(r.code, 0) << r.err;
+  const size_t shipped = r.out.find("puts English into French:"), trained = r.out.find("sentences it has never seen");
+  ASSERT_LT(shipped, trained) << r.out;
+  EXPECT_NE(r.out.find("  Who wrote this book?\n  Qui a écrit ce livre ?\n"), std::string::npos) << r.out;
+  EXPECT_LT(r.out.find("</s>"), trained) << r.out;
+}
+
 TEST(Demo, KeepsTheModelWhereAskedTo) {
   const TempFolder dir;
   const Outcome r = run_attune(short_demo({"--out", dir / "m", "--json"}));
