@@ -365,19 +365,39 @@ bool RunFolder::is_complete(const Progress& progress) const try {
   return false;  // missing, or damaged: it is written again
 }
 
-int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
-                                ThreadPool* pool) {
-  const std::vector<std::string> chosen = models_to_average();
-  if (chosen.empty()) return 0;
-  Weights mean = average_models(chosen);
+namespace {
+
+/// The mean of these models becomes the learner's.
+void take_mean(const std::vector<std::string>& models, Learner& learner, ThreadPool* pool) {
+  const Weights mean = average_models(models);
   Parameters& parameters = learner.model().parameters();
   for (const NamedParameter& p : parameters.named()) {
     const std::vector<float>& values = mean.by_name.at(p.name).values;
     std::copy(values.begin(), values.end(), parameters.data() + p.offset);
   }
   parameters.repack(pool);
+}
+
+}  // namespace
+
+void RunFolder::save_best_again(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                                ThreadPool* pool) {
+  const std::string best = checkpoint_path(dir_, progress.best_update);
+  if (!is_whole(best)) return save_best(learner, progress, tokenizers);
+  take_mean({best}, learner, pool);
   ModelContents c = contents(learner, progress, tokenizers);
-  c.weights = tensors_of(parameters);
+  c.weights = tensors_of(learner.model().parameters());
+  c.metadata["update"] = std::to_string(progress.best_update);
+  save_model(dir_, c);
+}
+
+int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
+                                ThreadPool* pool) {
+  const std::vector<std::string> chosen = models_to_average();
+  if (chosen.empty()) return 0;
+  take_mean(chosen, learner, pool);
+  ModelContents c = contents(learner, progress, tokenizers);
+  c.weights = tensors_of(learner.model().parameters());
   c.metadata["averaged"] = std::to_string(chosen.size());
   save_model(dir_, c);
   return static_cast<int64_t>(chosen.size());

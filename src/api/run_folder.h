@@ -66,6 +66,9 @@ class RunFolder {
   bool is_complete(const Progress& progress) const;
   /// At the end: the mean of the milestones that the recipe wants, if more than one. Returns how many.
   int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
+  /// At the end, where the folder's own model is not the best one, because it was removed or the recipe wanted another
+  /// before: takes it from its checkpoint, or where that is gone too, the last one.
+  void save_best_again(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
 
  private:
   void check_start(const Checkpoint& from, const Recipe& before) const;

@@ -309,7 +309,10 @@ TrainingOutcome TrainingRun::outcome(Ended ended) const {
 void TrainingRun::finish(TrainingOutcome& o) {
   if (recipe_.train.average > 1) phase("averaging");
   o.averaged = place_.folder.save_average(learner_, progress_, tokenizers_, &pool_);
-  if (o.averaged == 0 && !validator_.possible()) place_.folder.save_best(learner_, progress_, tokenizers_);
+  if (o.averaged == 0 && !validator_.possible())
+    place_.folder.save_best(learner_, progress_, tokenizers_);
+  else if (o.averaged == 0 && !place_.folder.is_complete(progress_))
+    place_.folder.save_best_again(learner_, progress_, tokenizers_, &pool_);
   o.has_score = validator_.possible();
   o.final_score = o.best_score;
   if (o.averaged == 0 || !o.has_score) return;

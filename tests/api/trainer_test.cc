@@ -139,6 +139,23 @@ TEST_F(TrainerTest, KeepsWhatTheRecipeSays) {
   EXPECT_EQ(steps("one"), (std::vector<int64_t>{20, 22}));
 }
 
+TEST_F(TrainerTest, TheBestIsWrittenAgainWhereItIsMissing) {
+  const Sets best{"train.validate=1u", "train.metric=loss", "train.average=1",      "train.keep=22",
+                  "train.warmup=10",   "train.stop=12u",    "train.learning_rate=3"};
+  Sets mean = best;
+  mean[2] = "train.average=3";
+  run.train("out", best);
+  const std::string right = slurp(run.folder / "out/model.safetensors");
+  fs::remove(run.folder / "out/model.safetensors");
+  run.train("out", best);
+  EXPECT_TRUE(slurp(run.folder / "out/model.safetensors") == right);
+  EXPECT_TRUE(run.train("out", best).outcome.was_over);
+  run.train("out", mean);
+  EXPECT_FALSE(slurp(run.folder / "out/model.safetensors") == right);
+  run.train("out", best);
+  EXPECT_TRUE(slurp(run.folder / "out/model.safetensors") == right);
+}
+
 TEST_F(TrainerTest, WhatGoesByTheClockIsNotAveraged) {
   const auto r = run.train("out", {"train.validate=0u", "train.save=0.001m"});
   EXPECT_EQ(r.outcome.averaged, 0);
