@@ -245,15 +245,6 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   return progress;
 }
 
-namespace {
-
-bool is_whole(const std::string& checkpoint) try {
-  verify_manifest(checkpoint);
-  return true;
-} catch (const Error&) { return false; }
-
-}  // namespace
-
 Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::string& content_hash, ThreadPool* pool) {
   // The newest one that is whole, at or before it: it may be damaged, or have gone with a folder.
   Checkpoint from;
@@ -324,83 +315,6 @@ void RunFolder::rescue(Learner& learner, const Progress& progress, const Tokeniz
        "{} was removed or moved while the run trained in it; the checkpoint of update {} is there again\n"
        "  fix: put the folder back or leave it as it is, and give the same command to go on",
        dir_, thousands(progress.updates));
-}
-
-void RunFolder::save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) {
-  save_model(dir_, contents(learner, progress, tokenizers));
-}
-
-std::vector<Milestone> RunFolder::to_average() const {
-  std::vector<Milestone> chosen = milestones_;
-  if (recipe_.train.average_of == AverageOf::best)
-    std::stable_sort(chosen.begin(), chosen.end(),
-                     [](const Milestone& a, const Milestone& b) { return a.score < b.score; });
-  const auto wanted = static_cast<size_t>(recipe_.train.average);
-  if (chosen.size() > wanted) chosen.erase(chosen.begin(), chosen.end() - static_cast<std::ptrdiff_t>(wanted));
-  return chosen;
-}
-
-std::vector<std::string> RunFolder::models_to_average() const {
-  std::vector<std::string> whole;
-  if (recipe_.train.average == 1) return whole;
-  for (const Milestone& m : to_average())
-    if (const std::string path = checkpoint_path(dir_, m.update); is_whole(path)) whole.push_back(path);
-  if (whole.size() == 1) whole.clear();
-  return whole;
-}
-
-bool RunFolder::is_complete(const Progress& progress) const try {
-  open_model(dir_);
-  if (read_file(dir_ + "/" + kRecipeName) != recipe_text(recipe_)) return false;
-  const SafetensorsFile file(dir_ + "/" + kModelName);
-  const auto says = [&](const char* name, int64_t value) {
-    const auto at = file.metadata().find(name);
-    return at == file.metadata().end() ? value == 0 : at->second == std::to_string(value);
-  };
-  const int64_t averaged = std::ssize(models_to_average());
-  return says("averaged", averaged) &&
-         says("update", averaged || progress.best_update == 0 ? progress.updates : progress.best_update);
-} catch (const Error& e) {
-  if (e.kind() != ErrorKind::model) throw;
-  return false;  // missing, or damaged: it is written again
-}
-
-namespace {
-
-/// The mean of these models becomes the learner's.
-void take_mean(const std::vector<std::string>& models, Learner& learner, ThreadPool* pool) {
-  const Weights mean = average_models(models);
-  Parameters& parameters = learner.model().parameters();
-  for (const NamedParameter& p : parameters.named()) {
-    const std::vector<float>& values = mean.by_name.at(p.name).values;
-    std::copy(values.begin(), values.end(), parameters.data() + p.offset);
-  }
-  parameters.repack(pool);
-}
-
-}  // namespace
-
-void RunFolder::save_best_again(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
-                                ThreadPool* pool) {
-  const std::string best = checkpoint_path(dir_, progress.best_update);
-  if (!is_whole(best)) return save_best(learner, progress, tokenizers);
-  take_mean({best}, learner, pool);
-  ModelContents c = contents(learner, progress, tokenizers);
-  c.weights = tensors_of(learner.model().parameters());
-  c.metadata["update"] = std::to_string(progress.best_update);
-  save_model(dir_, c);
-}
-
-int64_t RunFolder::save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers,
-                                ThreadPool* pool) {
-  const std::vector<std::string> chosen = models_to_average();
-  if (chosen.empty()) return 0;
-  take_mean(chosen, learner, pool);
-  ModelContents c = contents(learner, progress, tokenizers);
-  c.weights = tensors_of(learner.model().parameters());
-  c.metadata["averaged"] = std::to_string(chosen.size());
-  save_model(dir_, c);
-  return static_cast<int64_t>(chosen.size());
 }
 
 }  // namespace attune

@@ -137,4 +137,9 @@ Manifest verify_manifest(const std::string& folder) {
   return manifest;
 }
 
+bool is_whole(const std::string& folder) try {
+  verify_manifest(folder);
+  return true;
+} catch (const Error&) { return false; }
+
 }  // namespace attune

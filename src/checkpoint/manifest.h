@@ -32,5 +32,7 @@ void write_manifest(const std::string& folder, const std::vector<std::string>& n
 Manifest read_manifest(const std::string& folder);
 /// Reads every file that the manifest lists. ErrorKind::model names the first that is missing, cut short or changed.
 Manifest verify_manifest(const std::string& folder);
+/// Whether there is nothing that it would complain about.
+bool is_whole(const std::string& folder);
 
 }  // namespace attune
