@@ -17,8 +17,8 @@ using Best = std::vector<std::vector<Hypothesis>>;
 /// Hands out sentences in order and watches who is under way meanwhile.
 class WatchedQueue : public SearchQueue {
  public:
-  explicit WatchedQueue(const Sentences& sources, const Sentences& prefixes = {})
-      : best(sources.size()), sources_(sources), prefixes_(prefixes) {}
+  explicit WatchedQueue(const Sentences& sources, Sentences prefixes = {})
+      : best(sources.size()), sources_(sources), prefixes_(std::move(prefixes)) {}
 
   std::vector<int64_t> take(int64_t together, int64_t alone) override {
     const std::lock_guard lock(mutex_);
@@ -54,7 +54,7 @@ class WatchedQueue : public SearchQueue {
   int64_t tokens(int64_t id) const { return std::ssize(sources_[static_cast<size_t>(id)]); }
 
   const Sentences& sources_;
-  const Sentences& prefixes_;
+  Sentences prefixes_;
   std::mutex mutex_;
   int64_t next_ = 0, under_way_ = 0, done_ = 0;
 };
