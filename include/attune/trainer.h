@@ -70,7 +70,7 @@ struct ValidationResult {
 struct TrainingOutcome {
   enum class Reason { finished, out_of_patience, interrupted } reason = Reason::finished;
   std::string model;  // the folder to translate with
-  std::string task;   // "translate"
+  std::string task;   // of the recipe; "missing words" of language with model.shape = "encoder"
   int64_t updates = 0, best_update = 0;
   std::string metric;
   double best_score = 0;

@@ -27,7 +27,7 @@ struct TranslateOptions {
   double coverage_penalty = 0;  // Wu et al. 2016: what nothing attended to costs so much
   int n_best = 1;               // translations a line, at most the beam
   int64_t min_length = 0;       // tokens of a translation at least
-  int64_t max_length = 0;       // tokens of a translation; 0: twice those of the line, plus 10
+  int64_t max_length = 0;       // tokens of a translation; 0: by the recipe: twice those of the line, plus 10
   int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
   bool shortlist = true;        // say only what the model's shortlist has for a line; without one: anything
   bool alignment = false;       // which word came from which

@@ -12,9 +12,7 @@ namespace {
 OpenedModel opened_for(const std::string& folder, Task task, ThreadPool& pool) {
   OpenedModel m = open_model_files(folder, &pool);
   if (m.recipe.task == task) return m;
-  constexpr const char* kCommands[] = {"translate", "generate", "classify", "tag"};
-  fail(ErrorKind::model, "{} is a model for another task\n  fix: use `attune {}`", folder,
-       kCommands[static_cast<size_t>(m.recipe.task)]);
+  refuse_model(m.recipe, folder);
 }
 
 }  // namespace

@@ -41,17 +41,20 @@ struct Embedder::Body {
 
   explicit Body(int threads) : pool(threads) {}
   bool encodes() const { return opened.model->options().shape != ModelShape::decoder; }
-  int64_t longest() const { return (encodes() ? longest_source(*opened.model) : longest_target(*opened.model)) - 1; }
+  /// Texts that are encoded alone have a mark before them and one after them.
+  int64_t longest() const {
+    const int64_t marks = opened.model->options().shape == ModelShape::encoder ? 2 : 1;
+    return (encodes() ? longest_source(*opened.model) : longest_target(*opened.model)) - marks;
+  }
 
   std::vector<int32_t> read(const std::string& line, Embedding& to) const {
     const auto most = static_cast<size_t>(longest());
     std::vector<int32_t> ids = (encodes() ? opened.tokenizers.source : opened.tokenizers.target)->encode(line);
     to.cropped = ids.size() > most;
     ids.resize(std::min(ids.size(), most));
-    if (encodes())
-      ids.push_back(text::kEnd);
-    else
-      ids.insert(ids.begin(), opened.recipe.data.stream ? text::kEnd : text::kBegin);
+    if (opened.model->options().shape != ModelShape::encoder_decoder)
+      ids.insert(ids.begin(), opened.recipe.data.stream && !encodes() ? text::kEnd : text::kBegin);
+    if (encodes()) ids.push_back(text::kEnd);
     return ids;
   }
 
@@ -82,6 +85,9 @@ struct Embedder::Body {
 
 Embedder::Embedder(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
+  if (body_->opened.recipe.model.shape == ModelShape::bag)
+    fail(ErrorKind::model, "{} is a bag of words: it has no vectors of texts\n  fix: name a model that has layers",
+         model);
 }
 Embedder::Embedder(Embedder&&) noexcept = default;
 Embedder& Embedder::operator=(Embedder&&) noexcept = default;

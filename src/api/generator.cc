@@ -23,9 +23,7 @@ void refuse_others(const OpenedModel& m, const std::string& name) {
     fail(ErrorKind::model,
          "{} translates: it goes on with nothing\n  fix: name a language model; for this one `attune translate {}`",
          name, name);
-  if (m.recipe.task != Task::language || m.recipe.model.shape != ModelShape::decoder)
-    fail(ErrorKind::model, "{} is no language model: its recipe says otherwise\n  fix: see `attune info {}`", name,
-         name);
+  if (m.recipe.task != Task::language || m.recipe.model.shape != ModelShape::decoder) refuse_model(m.recipe, name);
 }
 
 TranslateOptions as_translation(const GenerateOptions& o) {

@@ -17,6 +17,8 @@ AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide) {
 
 LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
     : model_(model), at_(choice.at), head_(std::max(choice.head, -1)) {
+  if (model.options().shape == ModelShape::bag)
+    fail(ErrorKind::usage, "a bag of words attends to nothing\n  fix: name a model that has layers");
   const bool of_encoder = at_ == AttentionSite::encoder;
   layers_ = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
   layer_ = choice.layer >= 0             ? choice.layer

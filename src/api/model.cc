@@ -92,7 +92,7 @@ void read_weights(ModelDescription& d) {
 }
 
 void read_shortlist(ModelDescription& d) {
-  for (const ManifestEntry& e : read_manifest(d.folder)) d.shortlist |= e.name == kShortlistName;
+  d.shortlist = lists(read_manifest(d.folder), kShortlistName);
   if (!d.shortlist) return;
   const Shortlist list = Shortlist::load(d.folder + "/" + kShortlistName, d.source_vocabulary, d.target_vocabulary);
   d.shortlist_translations = list.translations();

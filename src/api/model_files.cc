@@ -37,7 +37,7 @@ bool is_language_model(const std::string& dir) try {
 } catch (const Error&) { return false; }
 
 bool encodes_alone(const std::string& dir) try {
-  return load_recipe(dir + "/" + kRecipeName).model.shape == ModelShape::encoder;
+  return !has_decoder(load_recipe(dir + "/" + kRecipeName).model.shape);
 } catch (const Error&) { return false; }
 
 bool gives_answers(const std::string& dir) try {
@@ -52,11 +52,24 @@ OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   m.model = std::make_unique<Transformer>(m.recipe.model, vocabularies_of(m.recipe, m.tokenizers));
   load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
   // Only what the manifest lists: a model that was here before may have left its own.
-  for (const ManifestEntry& e : read_manifest(dir))
-    if (e.name == kShortlistName)
-      m.shortlist = std::make_unique<const Shortlist>(
-          Shortlist::load(dir + "/" + kShortlistName, m.tokenizers.source->size(), m.tokenizers.target->size()));
+  if (lists(read_manifest(dir), kShortlistName))
+    m.shortlist = std::make_unique<const Shortlist>(
+        Shortlist::load(dir + "/" + kShortlistName, m.tokenizers.source->size(), m.tokenizers.target->size()));
   return m;
+}
+
+void refuse_model(const Recipe& recipe, const std::string& name) {
+  struct Use {
+    const char *what, *command;
+  };
+  constexpr Use kUses[] = {{"translates", "translate"},
+                           {"goes on with texts", "generate"},
+                           {"classifies texts", "classify"},
+                           {"labels words", "tag"}};
+  const bool masked = recipe.task == Task::language && recipe.model.shape == ModelShape::encoder;
+  const Use use = masked ? Use{"guesses words that are missing", "embed"} : kUses[static_cast<size_t>(recipe.task)];
+  fail(ErrorKind::model, "{} is a model for another task: it {}\n  fix: use `attune {}`{}", name, use.what, use.command,
+       masked ? ", or begin another training with it: train.start" : "");
 }
 
 std::vector<OpenedModel> open_ensemble(const std::string& models, ThreadPool* pool,

@@ -36,6 +36,9 @@ bool gives_answers(const std::string& dir);
 /// Verifies the folder and reads everything. ErrorKind::model when something is missing, changed or does not fit.
 OpenedModel open_model_files(const std::string& dir, ThreadPool* pool = nullptr);
 
+/// Says what it is for, to those who wanted something else of it. ErrorKind::model.
+[[noreturn]] void refuse_model(const Recipe& recipe, const std::string& name);
+
 /// A model, or several, separated by commas, that share their vocabularies: an ensemble. `check` may refuse each.
 std::vector<OpenedModel> open_ensemble(const std::string& models, ThreadPool* pool,
                                        const std::function<void(const OpenedModel&, const std::string& name)>& check);

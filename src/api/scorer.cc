@@ -38,8 +38,9 @@ struct Asked {
 
 void refuse_others(const OpenedModel& m, const std::string& name) {
   const ModelShape shape = m.recipe.model.shape;
-  if (m.recipe.task == Task::translate ? shape != ModelShape::encoder_decoder : m.recipe.task != Task::language)
-    fail(ErrorKind::model, "{} neither translates nor goes on with texts\n  fix: see `attune info {}`", name, name);
+  const bool translates = m.recipe.task == Task::translate && shape == ModelShape::encoder_decoder;
+  const bool goes_on = m.recipe.task == Task::language && shape == ModelShape::decoder;
+  if (!translates && !goes_on) refuse_model(m.recipe, name);
 }
 
 int64_t rows_of(const Asked& e) { return std::max(std::ssize(e.source), std::ssize(e.target)); }

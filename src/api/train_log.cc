@@ -149,16 +149,16 @@ void TrainLog::validation(const ValidationResult& v) {
         "so, try another train.learning_rate, mostly a lower one, or a longer train.warmup, with --fresh",
         v.loss_by_frequency));
   for (const SampleTranslation& s : v.samples) {
-    say("  source:      " + s.source);
-    say("  reference:   " + s.reference);
-    say("  translation: " + s.translation);
+    say("  source:    " + s.source);
+    say("  reference: " + s.reference);
+    say("  output:    " + s.translation);
   }
   record({json});
   std::string table;
   for (const SampleTranslation& sample : v.samples)
-    table += fmt::format(
-        "{}| {} | {} | {} |\n", table.empty() ? "| source | reference | translation |\n|---|---|---|\n" : "",
-        markdown_cell(sample.source), markdown_cell(sample.reference), markdown_cell(sample.translation));
+    table +=
+        fmt::format("{}| {} | {} | {} |\n", table.empty() ? "| source | reference | output |\n|---|---|---|\n" : "",
+                    markdown_cell(sample.source), markdown_cell(sample.reference), markdown_cell(sample.translation));
   if (!table.empty()) events_->text("valid/samples", v.update, table);
   if (!v.attention.weights.empty()) events_->image("valid/attention", v.update, show::attention_png(v.attention));
 }

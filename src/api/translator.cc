@@ -30,14 +30,12 @@ struct Source {
 
 void refuse_others(const OpenedModel& opened, const std::string& model) {
   const Recipe& r = opened.recipe;
-  if (r.task == Task::language)
+  if (r.task == Task::language && r.model.shape == ModelShape::decoder)
     fail(ErrorKind::model,
          "{} is a language model, which does not translate\n  fix: name a model whose task is translate; this one goes "
          "on with a text: `attune generate {}`",
          model, model);
-  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder)
-    fail(ErrorKind::model, "{} is not a model that translates: its recipe says otherwise\n  fix: see `attune info {}`",
-         model, model);
+  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder) refuse_model(r, model);
 }
 
 /// What `translate` was asked for, and where the answers go.
@@ -107,6 +105,7 @@ struct Translator::Body {
 
   SearchOptions search_by(const TranslateOptions& options) const {
     SearchOptions s = search_options(options, target_tokenizer());
+    s.expansion = opened.recipe.data.expansion;
     if (options.shortlist) s.shortlist = opened.shortlist.get();
     return s;
   }

@@ -55,7 +55,7 @@ std::vector<std::string> Validator::translations() {
   Arena arena;
   for (batches.next(batch);; batches.next(batch)) {
     const Tokens sources{Tensor(batch.source.data(), Shape{batch.source_tokens()}), &batch.source_segments};
-    const auto found = search(model_, {sources}, {.beam = 1}, &pool_, arena);
+    const auto found = search(model_, {sources}, {.beam = 1, .expansion = recipe_.data.expansion}, &pool_, arena);
     for (size_t i = 0; i < found.size(); ++i)
       lines[static_cast<size_t>(batch.examples[i])] = tokenizers_.target->decode(found[i][0].ids);
     if (batch.next.epoch > 0) return lines;

@@ -121,6 +121,10 @@ Manifest read_manifest(const std::string& folder) {
   return parse(read_file(path), folder);
 }
 
+bool lists(const Manifest& manifest, std::string_view name) {
+  return std::ranges::any_of(manifest, [&](const ManifestEntry& e) { return e.name == name; });
+}
+
 Manifest verify_manifest(const std::string& folder) {
   Manifest manifest = read_manifest(folder);
   for (const ManifestEntry& e : manifest) {

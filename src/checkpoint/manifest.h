@@ -30,6 +30,8 @@ std::vector<std::string> files_in(const std::string& folder);
 void write_manifest(const std::string& folder, const std::vector<std::string>& names);
 /// ErrorKind::model when it is missing or not a manifest.
 Manifest read_manifest(const std::string& folder);
+/// Whether it lists a file of this name.
+bool lists(const Manifest& manifest, std::string_view name);
 /// Reads every file that the manifest lists. ErrorKind::model names the first that is missing, cut short or changed.
 Manifest verify_manifest(const std::string& folder);
 /// Whether there is nothing that it would complain about.

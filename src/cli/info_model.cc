@@ -136,10 +136,12 @@ std::string as_text(const ModelDescription& d) {
   line("model", d.folder);
   if (!d.task.empty()) {
     line("task", d.task + (d.source_language.empty() ? "" : ", " + d.source_language + " to " + d.target_language));
-    line("shape", fmt::format("{}, {} layers, d_model {}, d_ff {}, {} heads", d.shape, layers_text(d), d.d_model,
-                              d.d_ff, d.heads));
-    line("mechanism", fmt::format("attention {}, positions {}, {}-norm, tied embeddings: {}", d.attention, d.position,
-                                  d.norm, d.tie));
+    line("shape", d.shape == "bag" ? d.shape
+                                   : fmt::format("{}, {} layers, d_model {}, d_ff {}, {} heads", d.shape,
+                                                 layers_text(d), d.d_model, d.d_ff, d.heads));
+    if (d.shape != "bag")
+      line("mechanism", fmt::format("attention {}, positions {}, {}-norm, tied embeddings: {}", d.attention, d.position,
+                                    d.norm, d.tie));
   }
   if (d.source_vocabulary + d.target_vocabulary > 0) line("vocabulary", vocabulary_text(d));
   if (d.tensors > 0)

@@ -73,7 +73,7 @@ void add_look(CLI::App& app, Session& session) {
       ->add_option("--at", a->choice.at,
                    "cross: the translation looks at the text (default); encoder, decoder: each at itself")
       ->type_name("WHERE")
-      ->transform(CLI::CheckedTransformer(sites));
+      ->transform(CLI::CheckedTransformer(sites).description(""));
   command->add_option("--layer", a->choice.layer, "from 0 (default: of cross the last but one, else the last)")
       ->type_name("L")
       ->check(CLI::Range(0, 1000));

@@ -13,7 +13,7 @@ namespace attune::cli {
 namespace {
 
 constexpr int kShortestBar = 7, kLongestBar = 30;
-constexpr int kIndent = 15;  // of what stands beside "translation"
+constexpr int kIndent = 15;  // of what stands beside "reference"
 
 /// 15432 -> "15.4k": three digits are what a glance takes in.
 std::string short_number(double x) {
@@ -162,7 +162,7 @@ std::string validation_text(const ValidationResult& v, int width, const Paint& p
   for (const SampleTranslation& s : v.samples) {
     out += labelled("source", s.source, width, paint);
     out += labelled("reference", s.reference, width, paint);
-    out += labelled("translation", s.translation, width, paint);
+    out += labelled("output", s.translation, width, paint);
     out += &s == &v.samples.back() ? "" : "\n";
   }
   return out + "\n";
@@ -191,6 +191,14 @@ std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
 std::string next_text(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted)
     return fmt::format("saved at update {}; the same command goes on\n", thousands(o.updates));
+  if (o.task == "missing words")
+    return fmt::format(
+        "the model is in {}; to begin another training with what it knows of texts:\n"
+        "  attune train RECIPE --set train.start={} --set 'train.start_parts=[\"encoder\"]'\n",
+        o.model, quoted(o.model));
+  if (o.task == "classify" || o.task == "tag")
+    return fmt::format("the model is in {}; to {} texts with it:\n  attune {} {} FILE\n", o.model, o.task, o.task,
+                       quoted(o.model));
   if (o.task == "language")
     return fmt::format(
         "the model is in {}; to let it go on with a text, and to see how well it knows one:\n"

@@ -51,38 +51,32 @@ std::string as_json(const Arguments& a, const QuantizeReport& r) {
 }
 
 std::string as_text(const QuantizeReport& r) {
-  // Before, after, and where there is a shortlist, after without and with it.
   const bool listed = r.shortlist.has_value() && r.measured;
-  const auto cells = [&](const std::string& name, std::vector<std::string> values, const std::string& change) {
-    std::vector<std::string> row{name};
-    row.insert(row.end(), values.begin(), values.end());
-    row.push_back(change);
-    return row;
+  const auto ratio = [](double after, double before, int digits) {
+    return fmt::format("x {:.{}f}", after / before, digits);
   };
-  const auto numbers = [&](const char* name, double before, double without, double after) {
-    std::vector<std::string> values{fmt::format("{:.4g}", before)};
-    if (listed) values.push_back(fmt::format("{:.4g}", without));
-    values.push_back(fmt::format("{:.4g}", after));
-    return cells(name, values, fmt::format("{:+.2g}", after - before));
+  const auto size = static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before);
+  // Before, after, with the shortlist, and what that changes.
+  std::vector<std::vector<std::string>> rows{{"file", human_bytes(r.bytes_before), human_bytes(r.bytes_after),
+                                              listed ? "+ " + human_bytes(r.shortlist->bytes) : "", ratio(size, 1, 3)}};
+  const auto add = [&](const std::string& name, double before, double without, double after) {
+    const auto cell = [](double x) { return fmt::format("{:.4g}", x); };
+    rows.push_back({name, cell(before), cell(without), cell(after), fmt::format("{:+.2g}", after - before)});
   };
-  std::vector<std::string> sizes{human_bytes(r.bytes_before), human_bytes(r.bytes_after)};
-  if (listed) sizes.push_back("+ " + human_bytes(r.shortlist->bytes));
-  std::vector<std::vector<std::string>> rows{
-      cells("file", sizes,
-            fmt::format("x {:.3f}", static_cast<double>(r.bytes_after) / static_cast<double>(r.bytes_before)))};
   if (r.measured) {
-    const double without = listed ? r.shortlist->score_without : 0;
-    rows.push_back(numbers(r.metric.c_str(), r.score_before, without, r.score_after));
-    if (r.metric != "perplexity")
-      rows.push_back(numbers("perplexity", r.perplexity_before, r.perplexity_after, r.perplexity_after));
-    std::vector<std::string> speeds{fmt::format("{:.0f}", r.tokens_per_s_before)};
-    if (listed) speeds.push_back(fmt::format("{:.0f}", r.shortlist->tokens_per_s_without));
-    speeds.push_back(fmt::format("{:.0f}", r.tokens_per_s_after));
-    rows.push_back(cells("tokens/s", speeds, fmt::format("x {:.2f}", r.tokens_per_s_after / r.tokens_per_s_before)));
+    const double speed = r.tokens_per_s_after;
+    add(r.metric, r.score_before, listed ? r.shortlist->score_without : r.score_after, r.score_after);
+    if (r.metric != "perplexity") add("perplexity", r.perplexity_before, r.perplexity_after, r.perplexity_after);
+    rows.push_back({"tokens/s", fmt::format("{:.0f}", r.tokens_per_s_before),
+                    fmt::format("{:.0f}", listed ? r.shortlist->tokens_per_s_without : speed),
+                    fmt::format("{:.0f}", speed), ratio(speed, r.tokens_per_s_before, 2)});
   }
-  std::vector<std::string> titles{"", "before", r.type};
-  if (listed) titles.emplace_back("+ shortlist");
-  titles.emplace_back("change");
+  std::vector<std::string> titles{"", "before", r.type, "+ shortlist", "change"};
+  if (!listed) {
+    constexpr int kShortlistColumn = 3;
+    titles.erase(titles.begin() + kShortlistColumn);
+    for (auto& row : rows) row.erase(row.begin() + kShortlistColumn);
+  }
   std::string text = table(titles, rows);
   if (r.measured)
     text +=

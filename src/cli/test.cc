@@ -28,7 +28,7 @@ void run(const Arguments& a, const Session& session) {
       fmt::print(stderr, "{} tokens of {} lines scored in {:.1f} s\n", thousands(r.tokens), thousands(r.lines),
                  r.seconds);
     else
-      fmt::print(stderr, "{} lines translated in {:.1f} s\n", thousands(r.lines), r.seconds);
+      fmt::print(stderr, "{} lines in {:.1f} s\n", thousands(r.lines), r.seconds);
   }
   if (!session.json) {
     for (size_t i = 0; i < r.scores.size(); ++i) {  // what is measured in one way is signed once

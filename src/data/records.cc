@@ -99,9 +99,10 @@ class ConllReader : public RecordReader {
         if (words > 0) break;
         continue;
       }
-      if (line.starts_with('#') && words == 0) continue;  // inside a sentence it may be a word
       split_line(line);
+      if (words == 0 && is_comment(line)) continue;  // inside a sentence it is a word
       if (is_span_or_empty(cells_[0])) continue;
+      tabs_before_ = tabs_;
       if (words == 0) {
         first_ = lines_.line();
         columns_.assign(cells_.size(), {});
@@ -125,13 +126,19 @@ class ConllReader : public RecordReader {
  private:
   void split_line(std::string_view line) {
     cells_.clear();
-    const bool tabs = line.find('\t') != std::string_view::npos;
-    const char* between = tabs ? "\t" : " ";
+    tabs_ = line.find('\t') != std::string_view::npos;
+    const char* between = tabs_ ? "\t" : " ";
     for (size_t at = 0; at <= line.size();) {
       const size_t end = std::min(line.find_first_of(between, at), line.size());
-      if (end > at || tabs) cells_.push_back(line.substr(at, end - at));
+      if (end > at || tabs_) cells_.push_back(line.substr(at, end - at));
       at = end + 1;
     }
+  }
+  /// Whether a line with '#' is one, and no word that has its columns: "#monday<TAB>O", "#monday O".
+  bool is_comment(std::string_view line) const {
+    if (!line.starts_with('#')) return false;
+    if (line.size() == 1 || line[1] == ' ') return true;
+    return columns_.empty() ? cells_.size() != 2 : cells_.size() != columns_.size() || tabs_ != tabs_before_;
   }
   /// "3-4" or "5.1" in the first of several columns, as CoNLL-U numbers what is no word of its own.
   bool is_span_or_empty(std::string_view id) const {
@@ -147,6 +154,7 @@ class ConllReader : public RecordReader {
   int64_t first_ = 0;
   Record cells_;
   std::vector<std::string> columns_;
+  bool tabs_ = false, tabs_before_ = false;  // between the columns of this line, and of the last word
 };
 
 }  // namespace

@@ -2,9 +2,8 @@
 
 #include <algorithm>
 
+#include "decode/ensemble.h"
 #include "decode/shortlist.h"
-#include "kernels/elementwise.h"
-#include "kernels/reduce.h"
 
 namespace attune {
 
@@ -46,14 +45,12 @@ std::vector<int32_t> ListedWords::columns(std::span<const int32_t> ids) const {
 void ListedWords::logits(const ListedRows& rows, const Tensor& x) const {
   weights_[0].logits(rows.hidden[0], x);
   if (weights_.size() == 1) return;
-  kernels::softmax(x, false, x, nullptr);
-  const Tensor other(rows.room + x.size(), x.shape);
-  for (size_t m = 1; m < weights_.size(); ++m) {
+  const auto of = [&](size_t m) {
+    const Tensor other(rows.room + x.size(), x.shape);
     weights_[m].logits(rows.hidden[m], other);
-    kernels::softmax(other, false, other, nullptr);
-    kernels::pairwise(kernels::Pairwise::add, kernels::Spread::none, x, other, x, nullptr);
-  }
-  kernels::unary(kernels::Unary::log, 0, x, x, nullptr);
+    return other;
+  };
+  mix_models(x, weights_.size(), of, nullptr);
 }
 
 void ListedWords::weigh(const Hypotheses& sentence, const Rules& rules, const Tensor& x) const {

@@ -5,13 +5,12 @@
 
 #include "base/error.h"
 #include "decode/beam.h"
+#include "decode/ensemble.h"
 #include "decode/listed_words.h"
 #include "decode/rules.h"
 #include "decode/samples.h"
 #include "decode/shortlist.h"
 #include "kernels/candidates.h"
-#include "kernels/elementwise.h"
-#include "kernels/reduce.h"
 
 namespace attune {
 
@@ -26,6 +25,10 @@ constexpr int64_t kRowsAtOnce = 256, kRowsAtOnceInt8 = 48;
 constexpr int64_t kCohorts = 4, kLeastCohort = 128;
 /// What is kept, of sentences that are done too, is up to so many times what may be under way.
 constexpr int64_t kHeld = 2;
+
+int64_t most_for(const SearchOptions& options, int64_t source) {
+  return static_cast<int64_t>(options.expansion * static_cast<double>(source)) + 10;
+}
 
 /// One model of an ensemble.
 struct Member {
@@ -91,7 +94,9 @@ class Search {
       ids.insert(ids.end(), s.source.begin(), s.source.end());
       lengths.push_back(static_cast<int32_t>(s.source.size()));
       check_prefix(s.prefix);
-      const int64_t free = s.longest ? s.longest : options_.longest ? options_.longest : 2 * std::ssize(s.source) + 10;
+      const int64_t free = s.longest          ? s.longest
+                           : options_.longest ? options_.longest
+                                              : most_for(options_, std::ssize(s.source));
       const int64_t own = free + std::ssize(s.prefix);
       longest = std::max(longest, own);
       c->sentences.push_back(hypotheses(std::min(own, longest_), s));
@@ -284,21 +289,16 @@ class Search {
       }
   }
 
-  /// [count, V]. Of several models the logarithm of the sum of what they think probable: a constant is no matter.
+  /// [count, V]; of several models mixed.
   Var logits(const std::vector<Var>& hidden, int64_t from, int64_t count) {
     const auto of = [&](size_t m) {
       return members_[m].model.logits(members_[m].pass, ctx_.input(hidden[m].value().row_range(from, count)));
     };
     Var mean = of(0);
     if (members_.size() == 1) return mean;
-    const Tensor sum = mean.value();
-    kernels::softmax(sum, false, sum, ctx_.pool);
-    for (size_t m = 1; m < members_.size(); ++m) {
-      const Var other = of(m);
-      kernels::softmax(other.value(), false, other.value(), ctx_.pool);
-      kernels::pairwise(kernels::Pairwise::add, kernels::Spread::none, sum, other.value(), sum, ctx_.pool);
-    }
-    kernels::unary(kernels::Unary::log, 0, sum, sum, ctx_.pool);
+    Var other;
+    const auto next = [&](size_t m) { return (other = of(m)).value(); };
+    mix_models(mean.value(), members_.size(), next, ctx_.pool);
     return mean;
   }
 

@@ -31,7 +31,8 @@ struct SearchOptions {
   /// cross-attention that tells alignments best.
   double coverage_penalty = 0;
   int64_t n_best = 1;          // at most so many hypotheses a sentence; no more than the beam
-  int64_t longest = 0;         // tokens of a hypothesis, end mark counted; 0: twice those of the source, plus 10
+  int64_t longest = 0;         // tokens of a hypothesis, end mark counted; 0: by the source
+  double expansion = 2;        // then so many for each token of the source, plus 10
   int64_t shortest = 0;        // tokens before the end mark
   int32_t begin = 1, end = 2;  // end -1: hypotheses go on to the longest
   /// Never said. Padding and begin marks mean nothing in a sentence; an unknown piece can't be written.

@@ -234,7 +234,8 @@ Var Transformer::loss(Pass& pass, const Examples& examples, const LossOptions& o
 }
 
 HeadInput Transformer::head_input(Pass& pass, const Examples& examples) const {
-  HeadInput in{encode(pass, examples.source), examples.source.segments, examples.target_in.segments};
+  HeadInput in{encode(pass, examples.source), examples.source.segments, examples.source.ids,
+               examples.target_in.segments};
   in.words = examples.words;
   in.right = examples.target_out;
   in.weights = examples.weights;

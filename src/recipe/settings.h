@@ -39,6 +39,7 @@ struct DataSettings {
   bool lowercase = false;
   std::vector<std::string> languages;
   int64_t max_length = 256;
+  double expansion = 2;
   Overlong overlong = Overlong::skip;
   bool truncate = false, stream = false;
   std::vector<std::string> alignment;
@@ -61,6 +62,8 @@ struct DataSettings {
     v("lowercase", lowercase, "turn all letters into small ones");
     v("languages", languages, "names of the sides; none: from the file endings");
     v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));
+    v("expansion", expansion, "translate: tokens that may be said for each one of the source; and 10 more",
+      between(0, 1 << 20));
     v("overlong", overlong, "what to do with longer ones; counted and reported", one_of({"error", "skip", "crop"}));
     v("truncate", truncate, "when files differ in length, use the lines that all have");
     v("stream", stream,

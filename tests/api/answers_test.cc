@@ -3,8 +3,12 @@
 
 #include "api/answer_run.h"
 #include "attune/classifier.h"
+#include "attune/embedder.h"
+#include "attune/generator.h"
 #include "attune/look.h"
+#include "attune/scorer.h"
 #include "attune/tagger.h"
+#include "attune/translator.h"
 #include "checks.h"
 
 namespace attune::test {
@@ -77,6 +81,29 @@ TEST(Answers, ABagOfWords) {
   const Classifier c(run.folder / "bag", 1);
   EXPECT_EQ(c.classify("c a b").label, "yes");
   EXPECT_EQ(c.classify("c b a").label, "no");
+  EXPECT_NE(error_of([&] { Embedder(run.folder / "bag"); }, ErrorKind::model)
+                .find("is a bag of words: it has no vectors of texts\n  fix: "),
+            std::string::npos);
+  EXPECT_NE(error_of([&] { look_at(run.folder / "bag", "a b", {}); }, ErrorKind::usage)
+                .find("a bag of words attends to nothing\n  fix: "),
+            std::string::npos);
+}
+
+/// Whether two texts have the same letters: they must be compared.
+TEST(Answers, TwoTextsAreCompared) {
+  const AnswerRun run(
+      "classify",
+      [n = 0](const std::string& letters) mutable {
+        std::string other = letters;
+        if (++n % 2) other[other.size() / 4 * 2] = 'x';
+        return std::string(n % 2 ? "no" : "yes") + "\t" + letters + "\t" + other + "\n";
+      },
+      "pool = \"pair\"");
+  EXPECT_GE(run.test("m", {"train.stop=150u"}).at("accuracy"), 95);
+  const Classifier c(run.folder / "m", 1);
+  EXPECT_EQ(c.classify("a b c d e\ta b c d e").label, "yes");
+  EXPECT_EQ(c.classify("a b c d e\ta b x d e").label, "no");
+  EXPECT_EQ(c.classify("a b c d e").cropped, false);  // one text alone has an answer, too
 }
 
 /// Of a label that is rare, more are found when it counts for more.
@@ -126,6 +153,11 @@ TEST(Answers, MissingWordsAreGuessedAndHelp) {
                   "model.encoder_layers=2"};
   const auto scores = run.test("m", sets);
   EXPECT_LT(scores.at("perplexity"), 3.0);  // 6 letters
+  const std::string said =
+      ": it guesses words that are missing\n  fix: use `attune embed`, or begin another training with it: train.start";
+  EXPECT_NE(error_of([&] { Generator(run.folder / "m"); }, ErrorKind::model).find(said), std::string::npos);
+  EXPECT_NE(error_of([&] { Scorer(run.folder / "m"); }, ErrorKind::model).find(said), std::string::npos);
+  EXPECT_NE(error_of([&] { Translator(run.folder / "m"); }, ErrorKind::model).find(said), std::string::npos);
   const AnswerRun few("classify", first_label, "encoder_position = \"rope\"");
   const auto tuned = few.test("tuned", {"train.start=\"" + run.folder / "m" + "\"", "train.start_parts=[\"encoder\"]",
                                         "model.encoder_layers=2", "train.stop=60u"});

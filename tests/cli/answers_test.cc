@@ -72,7 +72,9 @@ TEST_F(AnswerModels, ALabelAWord) {
 TEST_F(AnswerModels, OtherTasksAreNamed) {
   const Outcome r = run_attune({"tag", labels, folder / "classify"});
   EXPECT_EQ(r.code, 5);
-  EXPECT_NE(r.err.find("is a model for another task\n  fix: use `attune classify`"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("is a model for another task: it classifies texts\n  fix: use `attune classify`"),
+            std::string::npos)
+      << r.err;
   EXPECT_EQ(run_attune({"translate", labels, folder / "classify"}).code, 5);
   EXPECT_EQ(run_attune({"info", labels}).code, 0);
   EXPECT_EQ(

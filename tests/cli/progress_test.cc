@@ -97,7 +97,7 @@ TEST(ValidationText, CutsSamplesByColumnsNotBytes) {
   const std::string text = validation_text(v, 30, {});
   EXPECT_NE(text.find("source       a␛[2Jb\n"), std::string::npos) << text;
   EXPECT_NE(text.find("reference    日本語の文章…\n"), std::string::npos) << text;
-  EXPECT_NE(text.find("translation  xxxxxxxxxxxxx…\n"), std::string::npos) << text;
+  EXPECT_NE(text.find("output       xxxxxxxxxxxxx…\n"), std::string::npos) << text;
   const std::string wide = validation_text(v, 200, {});
   EXPECT_NE(wide.find("update 1,000  BLEU 31.25  exact 12.5 %  best so far  loss "), std::string::npos) << wide;
 }

@@ -67,6 +67,11 @@ TEST(Records, Conll) {
   EXPECT_TRUE(rows.rows[1].starts_with("10: 1|Ja|ja|INTJ|")) << rows.rows[1];
   const std::string old = put(dir / "old", "EU NNP  B-ORG\n# NN O\n\n\nPeter NNP B-PER\r\n");
   EXPECT_EQ(Rows(old, DataFormat::conll).rows, (Strings{"1: EU #|NNP NN|B-ORG O", "5: Peter|NNP|B-PER"}));
+  // A word with a # in front may begin a sentence, the first too.
+  const std::string tags = put(dir / "tags", "#a\tO\n#b\tO\n\n# a\tcomment\n#another one\n#c\tO\n");
+  EXPECT_EQ(Rows(tags, DataFormat::conll).rows, (Strings{"1: #a #b|O O", "6: #c|O"}));
+  const std::string blanks = put(dir / "blanks", "#a O\n\n#b and more\n#c O\n");
+  EXPECT_EQ(Rows(blanks, DataFormat::conll).rows, (Strings{"1: #a|O", "4: #c|O"}));
   const std::string bad = put(dir / "bad", "a b\nc\n");
   EXPECT_EQ(error_of([&] { Rows(bad, DataFormat::conll); }),
             "data: " + bad +

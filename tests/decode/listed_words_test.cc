@@ -13,17 +13,6 @@
 namespace attune {
 namespace {
 
-using Sentences = std::vector<std::vector<int32_t>>;
-
-std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sentences& sources,
-                                           const SearchOptions& options, ThreadPool* pool = nullptr) {
-  Arena arena;
-  const TinyBatch batch = TinyBatch::of(sources);
-  auto all = search(model, {batch.tokens()}, options, pool, arena);
-  EXPECT_EQ(arena.in_use(), 0);
-  return all;
-}
-
 /// Some words of each; always the end.
 Shortlist some_words(int64_t vocabulary, int each, Ids always = {2}) {
   std::mt19937 random(3);

@@ -1,5 +1,7 @@
 // Beam search as the textbook has it, for comparing: everything is computed anew at every step.
 #pragma once
+#include <gtest/gtest.h>
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -11,6 +13,17 @@
 namespace attune {
 
 using Ids = std::vector<int32_t>;
+using Sentences = std::vector<Ids>;
+
+/// What a search of all of them finds; it leaves nothing in its arena.
+inline std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sentences& sources,
+                                                  const SearchOptions& options, ThreadPool* pool = nullptr) {
+  Arena arena;
+  const TinyBatch batch = TinyBatch::of(sources);
+  auto all = search(model, {batch.tokens()}, options, pool, arena);
+  EXPECT_EQ(arena.in_use(), 0);
+  return all;
+}
 
 /// log p of every token after what was said, by the whole decoder and in double precision.
 inline std::vector<double> next_log_probs(const Transformer& model, const Ids& source, const Ids& said) {

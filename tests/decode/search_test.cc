@@ -12,17 +12,6 @@
 namespace attune {
 namespace {
 
-using Sentences = std::vector<std::vector<int32_t>>;
-
-std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sentences& sources,
-                                           const SearchOptions& options, ThreadPool* pool = nullptr) {
-  Arena arena;
-  const TinyBatch batch = TinyBatch::of(sources);
-  auto all = search(model, {batch.tokens()}, options, pool, arena);
-  EXPECT_EQ(arena.in_use(), 0);
-  return all;
-}
-
 TEST(Search, GreedySaysTheMostProbableTokenUntilTheEnd) {
   for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
     const auto model = tiny_model({.norm = norm, .heads_kv = 2});
@@ -136,6 +125,16 @@ TEST(Search, EndsAtTheLongest) {
       ASSERT_EQ(sentence.size(), 1u);
       EXPECT_LE(std::ssize(sentence[0].ids) + sentence[0].finished, longest);
     }
+}
+
+TEST(Search, TheLongestGrowsWithTheSource) {
+  const auto model = tiny_model({.vocabulary = 40});
+  const Sentences sources{{5, 6, 7, 2}, {9, 2}};
+  for (const double by : {0.0, 0.5, 2.0, 3.0}) {
+    const auto all = found(*model, sources, {.beam = 2, .expansion = by, .end = -1});
+    EXPECT_EQ(std::ssize(all[0][0].ids), static_cast<int64_t>(4 * by) + 10);
+    EXPECT_EQ(std::ssize(all[1][0].ids), static_cast<int64_t>(2 * by) + 10);
+  }
 }
 
 TEST(Search, AModelOfNoNumbersStillEnds) {

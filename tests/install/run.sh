@@ -60,5 +60,11 @@ build_example embed
 [ "$(head -3 text | "$root/tag" models/tag | wc -l)" -ge 3 ]
 "$root/generate" models/generate "w1 w2" | grep -q "^w1 w2"
 "$root/embed" models/translate text "w1 w3 w5" | grep -qE '^[0-9.e-]+	w'
+# A program of 30 lines that has nothing but the package.
+[ "$(wc -l <"$here/threads.cc")" -le 30 ]
+cp "$here/threads.cc" .
+# shellcheck disable=SC2046
+"$compiler" -std=c++20 ${CXXFLAGS:-} threads.cc -o threads $(pkg-config --cflags --libs attune)
+[ "$(head -20 text | ./threads models/translate models/classify | grep -cE '	(high|low)	0\.[0-9]+$')" -eq 20 ]
 if "$root/classify" models/translate <text 2>error; then exit 1; fi
 grep -q "is a model for another task" error

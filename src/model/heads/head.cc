@@ -96,7 +96,7 @@ Var Pooled::operator()(const Pass& pass, const HeadInput& in) const {
 }
 
 Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
-  return dropped(pass, (*pooling)(pass, in.rows, *in.texts), rate, site);
+  return dropped(pass, (*pooling)(pass, {in.rows, in.texts, in.ids}), rate, site);
 }
 
 Segments Head::most_answers(const Segments& texts) const {

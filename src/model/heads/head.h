@@ -20,6 +20,7 @@ namespace attune {
 struct HeadInput {
   Var rows;                           // of the encoder, [n, d_model]
   const Segments* texts = nullptr;    // whose rows they are
+  Tensor ids = {};                    // i32 [n]: of which tokens
   const Segments* answers = nullptr;  // how many answers each text has
   RowLinks words = {};                // of each answer: its word's rows, counted from the begin of the text
   Tensor right = {};                  // i32 [answers]

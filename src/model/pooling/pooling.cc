@@ -11,21 +11,24 @@
 #include "model/pooling/first.h"
 #include "model/pooling/max.h"
 #include "model/pooling/mean.h"
+#include "model/pooling/pair.h"
 
 namespace attune {
 
-Var FirstPooling::operator()(const Pass& pass, const Var& rows, const Segments& texts) const {
+Var FirstPooling::operator()(const Pass& pass, const TextRows& in) const {
+  const Segments& texts = *in.texts;
   const Var ids = pass.ctx.make({texts.count()}, DType::i32, {});
   for (int64_t i = 0; i < texts.count(); ++i) check(texts.length(i) > 0, "first pooling", "text {} has no rows", i);
   pass.ctx.run([&] {
     for (int64_t i = 0; i < texts.count(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(texts.begin(i));
   });
-  return gather_rows(pass.ctx, rows, ids);
+  return gather_rows(pass.ctx, in.rows, ids);
 }
 
-Var BagPooling::operator()(const Pass& pass, const Var& rows, const Segments& texts) const {
+Var BagPooling::operator()(const Pass& pass, const TextRows& in) const {
+  const Segments& texts = *in.texts;
   Ctx& ctx = pass.ctx;
-  const Var mean = segment_mean(ctx, rows, texts), roots = ctx.make({texts.count(), 1}, mean.dtype(), {});
+  const Var mean = segment_mean(ctx, in.rows, texts), roots = ctx.make({texts.count(), 1}, mean.dtype(), {});
   ctx.run([&] {
     by_type(roots.dtype(), [&](auto t) {
       for (int64_t i = 0; i < texts.count(); ++i)
@@ -42,9 +45,10 @@ AttentionPooling::AttentionPooling(const Options& o, int64_t d_model, const Blue
   query_ = b.matrix("query.weight", o.hops, in, Init::xavier(in, o.hops));
 }
 
-Var AttentionPooling::operator()(const Pass& pass, const Var& rows, const Segments& texts) const {
+Var AttentionPooling::operator()(const Pass& pass, const TextRows& in) const {
   Ctx& ctx = pass.ctx;
-  const Var keys = inner_ ? tanh(ctx, (*inner_)(pass, rows)) : rows;
+  const Segments& texts = *in.texts;
+  const Var keys = inner_ ? tanh(ctx, (*inner_)(pass, in.rows)) : in.rows;
   Var scores = linear(ctx, keys, pass[query_]);  // [rows, hops]
   if (!inner_) scores = scale(ctx, scores, 1 / std::sqrt(static_cast<double>(d_model_)));
   const Var weights = segment_softmax(ctx, scores, texts);
@@ -62,7 +66,7 @@ Var AttentionPooling::operator()(const Pass& pass, const Var& rows, const Segmen
     pass.add_loss(scale(ctx, sum(ctx, multiply(ctx, same, same)),
                         options_.penalty / static_cast<double>(std::max<int64_t>(1, texts.count()))));
   }
-  return segment_mix(ctx, rows, weights, texts);
+  return segment_mix(ctx, in.rows, weights, texts);
 }
 
 namespace {

@@ -11,11 +11,18 @@
 
 namespace attune {
 
+/// The encoder's rows of some texts. What it points to outlives the backward pass.
+struct TextRows {
+  Var rows;  // [n, d_model]
+  const Segments* texts = nullptr;
+  Tensor ids = {};  // i32 [n]: of which tokens they are
+};
+
 class Pooling {
  public:
   virtual ~Pooling() = default;
-  /// [rows, d_model] -> [texts, width()]. `texts` outlives the backward pass.
-  virtual Var operator()(const Pass& pass, const Var& rows, const Segments& texts) const = 0;
+  /// [texts, width()]
+  virtual Var operator()(const Pass& pass, const TextRows& in) const = 0;
   virtual int64_t width() const = 0;
 };
 

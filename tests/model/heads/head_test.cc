@@ -18,6 +18,7 @@ struct Trial {
   std::unique_ptr<Head> head;
   Segments texts = Segments::of_lengths({4, 1, 6}), answers;
   std::vector<int32_t> right, link_start{0}, links;
+  std::vector<int32_t> ids{1, 7, 2, 8, 9, 1, 6, 2, 5, 4, 2};  // two texts, one, two and an end mark
   std::vector<CheckInput> inputs;
 
   Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3) {
@@ -41,7 +42,7 @@ struct Trial {
       inputs.push_back(random_input(parameters.named()[static_cast<size_t>(i)].shape, 10 + static_cast<uint64_t>(i)));
   }
   HeadInput input(const Var& rows) const {
-    HeadInput in{rows, &texts, &answers};
+    HeadInput in{rows, &texts, Tensor(ids.data(), Shape{texts.rows()}), &answers};
     in.words = {link_start, links};
     in.right = Tensor(right.data(), Shape{std::ssize(right)});
     return in;
@@ -65,7 +66,8 @@ struct Trial {
 };
 
 const std::vector<Choice> kPools{
-    {"mean"}, {"first"}, {"max"}, {"attention"}, {"attention", {{"hops", int64_t{2}}, {"inner", int64_t{4}}}}};
+    {"mean"}, {"first"}, {"max"}, {"attention"}, {"attention", {{"hops", int64_t{2}}, {"inner", int64_t{4}}}},
+    {"pair"}};
 
 double log_softmax_of(const std::vector<double>& x, size_t from, size_t n, size_t which) {
   double sum = 0;
