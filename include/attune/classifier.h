@@ -22,6 +22,8 @@ struct Classification {
   double score = 0;            // the probability of the label; the number itself
   std::vector<double> scores;  // the probability of each label, in the order of labels()
   bool cropped = false;        // the text was longer than the model can read: its end was left out
+  /// What each of several heads says; `label` then has all of them, with tabs between, and `score` is the first one's.
+  std::vector<Classification> parts;
 };
 
 /// Never changes once made; safe to share between threads.
@@ -38,8 +40,10 @@ class Classifier {
   std::vector<Classification> classify(const std::vector<std::string>& lines,
                                        const ClassifyOptions& options = {}) const;
   Classification classify(const std::string& line, const ClassifyOptions& options = {}) const;
-  /// All that it can say; none of a model that gives numbers.
+  /// All that it can say; none of a model that gives numbers. Of several heads "1:yes", "1:no", "2:...".
   const std::vector<std::string>& labels() const;
+  /// Those of one of several heads, as Classification::parts has them.
+  std::vector<std::string> labels(size_t head) const;
   /// The most tokens a text may have.
   int64_t longest() const;
 

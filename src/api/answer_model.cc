@@ -17,11 +17,17 @@ OpenedModel opened_for(const std::string& folder, Task task, ThreadPool& pool) {
 
 }  // namespace
 
-AnswerModel::AnswerModel(const std::string& folder, Task task, int threads) : answers_("", nullptr), pool_(threads) {
+AnswerModel::AnswerModel(const std::string& folder, Task task, int threads) : answers_({}, nullptr), pool_(threads) {
   opened_ = opened_for(folder, task, pool_);
   answers_ = answers_of(opened_.recipe, opened_.tokenizers);
   for (int32_t i = 0; i < opened_.tokenizers.labels->size(); ++i) labels_.push_back(opened_.tokenizers.labels->name(i));
   if (task == Task::tag) begins_ = word_begins(*opened_.tokenizers.source);
+}
+
+std::vector<std::string> AnswerModel::labels(size_t head) const {
+  std::vector<std::string> all;
+  for (int64_t i = 0; i < answers_.counts()[head]; ++i) all.push_back(answers_.label(head, i));
+  return all;
 }
 
 std::vector<Answered> AnswerModel::ask(const Sentences& texts, int64_t batch_tokens) const {
@@ -34,7 +40,7 @@ std::vector<Answered> AnswerModel::ask(const Sentences& texts, int64_t batch_tok
     const auto words = begins_.empty() ? 1 : std::count_if(ids.begin(), ids.end(), [&](int32_t id) {
       return begins_[static_cast<size_t>(id)];
     });
-    const std::vector<int32_t> nothing(static_cast<size_t>(words), 0);
+    const std::vector<int32_t> nothing(static_cast<size_t>(words) * answers_.heads().size(), 0);
     corpus.add({ids, nothing, 1}, Sides::two);
   }
   Recipe recipe = opened_.recipe;

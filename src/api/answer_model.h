@@ -18,6 +18,7 @@ class AnswerModel {
   const OpenedModel& opened() const { return opened_; }
   const Answers& answers() const { return answers_; }
   const std::vector<std::string>& labels() const { return labels_; }
+  std::vector<std::string> labels(size_t head) const;
   /// The most tokens of a text.
   int64_t longest() const { return opened_.recipe.data.max_length; }
   /// Words in a row that count as one, at most.

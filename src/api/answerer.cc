@@ -8,7 +8,7 @@ namespace attune {
 
 Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   check(tokenizers.labels != nullptr, "answers", "the tokenizer has no labels");
-  return Answers(recipe.model.head.kind, tokenizers.labels);
+  return Answers(kinds_of_head(recipe.model.head), tokenizers.labels);
 }
 
 int64_t ngrams_of(const Recipe& recipe) { return recipe.model.shape == ModelShape::bag ? recipe.model.ngrams : 1; }
@@ -33,7 +33,7 @@ Tokenizers learn_tokenizers(const Recipe& recipe) {
 
 std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
   if (!gives_answers(recipe.task)) return nullptr;
-  return std::make_shared<const text::Labels>(learn_labels(recipe.data, recipe.model.head.kind));
+  return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
 }
 
 Answerer::Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)

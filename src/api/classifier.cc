@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api/answer_model.h"
+#include "base/text.h"
 
 namespace attune {
 
@@ -22,10 +23,25 @@ struct Classifier::Body : AnswerModel {
   Body(const std::string& model, int threads) : AnswerModel(model, Task::classify, threads) {}
 
   Classification of(const Answered& a) const {
+    const std::vector<std::string>& heads = answers().heads();
+    if (heads.size() == 1) return of_head(heads[0], a);
     Classification c;
+    int64_t from = 0;
+    for (size_t h = 0; h < heads.size(); ++h) {
+      const auto scores = a.scores.begin() + from;
+      from += answers().width(h);
+      c.parts.push_back(of_head(heads[h], {{a.answers[h]}, {scores, a.scores.begin() + from}}));
+    }
     c.label = answers().write(a.answers);
+    for (size_t h = 0; const std::string& label : split(c.label, '\t')) c.parts[h++].label = label;
+    c.score = c.parts[0].score;
+    return c;
+  }
+
+  Classification of_head(const std::string& head, const Answered& a) const {
+    Classification c;
+    if (answers().heads().size() == 1) c.label = answers().write(a.answers);
     c.scores.assign(a.scores.begin(), a.scores.end());
-    const std::string& head = opened().recipe.model.head.kind;
     if (head == "number") {
       c.score = c.scores[0];
       c.scores.clear();
@@ -82,6 +98,7 @@ Classification Classifier::classify(const std::string& line, const ClassifyOptio
 }
 
 const std::vector<std::string>& Classifier::labels() const { return body_->labels(); }
+std::vector<std::string> Classifier::labels(size_t head) const { return body_->labels(head); }
 int64_t Classifier::longest() const { return body_->longest(); }
 
 }  // namespace attune

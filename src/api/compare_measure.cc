@@ -197,7 +197,7 @@ std::vector<std::string> judge(const std::string& folder, int threads, VariantFi
   const FolderLock lock(folder);  // the corpus may have to be written there
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
-  const CorpusPlace place = corpus_place(folder, m.tokenizers);
+  const CorpusPlace place = corpus_place(folder, m.tokenizers, says_numbers(m.recipe));
   const TrainingData data =
       read_training_data(m.recipe.data, encoders_of(m.recipe, m.tokenizers), m.recipe.train.seed, &pool, &place);
   Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);

@@ -15,7 +15,10 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
   const bool bag = recipe.model.shape == ModelShape::bag;
   if (const auto& labels = tokenizers.labels)
-    return {tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()), recipe.data.max_length + 2};
+    return {tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()), recipe.data.max_length + 2,
+            Answers(kinds_of_head(recipe.model.head), labels).counts()};
+  if (recipe.model.shape == ModelShape::prefix)  // both sides follow one another
+    return {tokenizers.source->size(), tokenizers.target->size(), 2 * (recipe.data.max_length + 1)};
   const int64_t marks = recipe.model.shape == ModelShape::encoder ? 2 : 1;
   return {tokenizers.source->size(), tokenizers.target->size(), recipe.data.max_length + marks};
 }

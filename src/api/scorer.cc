@@ -38,7 +38,7 @@ struct Asked {
 
 void refuse_others(const OpenedModel& m, const std::string& name) {
   const ModelShape shape = m.recipe.model.shape;
-  const bool translates = m.recipe.task == Task::translate && shape == ModelShape::encoder_decoder;
+  const bool translates = m.recipe.task == Task::translate && reads_source(shape);
   const bool goes_on = m.recipe.task == Task::language && shape == ModelShape::decoder;
   if (!translates && !goes_on) refuse_model(m.recipe, name);
 }

@@ -21,14 +21,10 @@ std::string default_out(const std::string& recipe) {
 
 /// Words a recipe may say, but that no code stands behind.
 void refuse_what_is_not_there(const Recipe& recipe) {
-  const auto refuse = [&](bool bad, const std::string& what, const char* fix) {
-    if (bad) fail(ErrorKind::recipe, "this {} can't be trained by this version\n  fix: {}", what, fix);
-  };
-  refuse(recipe.task == Task::translate && recipe.model.shape != ModelShape::encoder_decoder, "model.shape",
-         "set model.shape = \"encoder-decoder\"");
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
-  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 2}, recipe.train.freeze);
+  const std::vector<int64_t> labels(kinds_of_head(recipe.model.head).size(), 8);
+  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 2, labels}, recipe.train.freeze);
   check_parts(model.parameters(), recipe.train.start_parts, "train.start_parts");
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.

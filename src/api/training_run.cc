@@ -117,7 +117,7 @@ Tokenizers TrainingRun::first_tokenizers() const {
 
 TrainingData TrainingRun::read_data() {
   phase("reading the data");
-  CorpusPlace place = corpus_place(out_, tokenizers_);
+  CorpusPlace place = corpus_place(out_, tokenizers_, says_numbers(recipe_));
   place.read_again = options_.fresh;
   place.open = [&] { place_.make(); };
   TrainingData data =

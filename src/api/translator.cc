@@ -35,7 +35,7 @@ void refuse_others(const OpenedModel& opened, const std::string& model) {
          "{} is a language model, which does not translate\n  fix: name a model whose task is translate; this one goes "
          "on with a text: `attune generate {}`",
          model, model);
-  if (r.task != Task::translate || r.model.shape != ModelShape::encoder_decoder) refuse_model(r, model);
+  if (r.task != Task::translate || !reads_source(r.model.shape)) refuse_model(r, model);
 }
 
 /// What `translate` was asked for, and where the answers go.

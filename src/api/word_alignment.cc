@@ -8,8 +8,36 @@
 
 namespace attune {
 
+namespace {
+
+/// Of one decoder that reads the source too: the part of its attention that goes from target to source, or to itself.
+std::vector<float> prefix_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
+                                  Arena& arena) {
+  constexpr std::string_view kCross = ".cross";
+  const bool cross = place.ends_with(kCross);
+  Ctx ctx(arena);
+  AttentionTap tap;
+  tap.place = cross ? place.substr(0, place.size() - kCross.size()) + ".self" : place;
+  Pass pass{ctx, model.parameters(), nullptr, &tap};
+  std::vector<int32_t> said{text::kBegin};
+  said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
+  const auto n = std::ssize(pair.source), m = std::ssize(said), all = n + m;
+  const Segments sources = Segments::single(n), targets = Segments::single(m);
+  model.decode_after(pass, {Tensor(pair.source.data(), Shape{n}), &sources}, {Tensor(said.data(), Shape{m}), &targets});
+  std::vector<float> own;
+  for (int64_t row = 0; !tap.weights.empty() && row < tap.heads * all; ++row) {
+    if (row % all < n) continue;
+    const auto first = tap.weights.begin() + row * all + (cross ? 0 : n);
+    own.insert(own.end(), first, first + (cross ? n : m));
+  }
+  return own;
+}
+
+}  // namespace
+
 std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
                                      Arena& arena) {
+  if (model.options().shape == ModelShape::prefix) return prefix_weights(model, pair, place, arena);
   Ctx ctx(arena);
   AttentionTap tap;
   tap.place = place;

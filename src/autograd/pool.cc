@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "autograd/elementwise.h"
 #include "autograd/operands.h"
 
 namespace attune {
@@ -63,6 +64,17 @@ Var segment_mean(Ctx& ctx, const Var& x, const Segments& segments) {
       });
     });
   return y;
+}
+
+Var segment_root_sum(Ctx& ctx, const Var& x, const Segments& segments) {
+  const Var mean = segment_mean(ctx, x, segments), roots = ctx.make({segments.count(), 1}, mean.dtype(), {});
+  ctx.run([&] {
+    by_type(roots.dtype(), [&](auto t) {
+      for (int64_t i = 0; i < segments.count(); ++i)
+        roots.value().template as<decltype(t)>()[i] = std::sqrt(static_cast<decltype(t)>(segments.length(i)));
+    });
+  });
+  return multiply(ctx, mean, roots);
 }
 
 Var segment_max(Ctx& ctx, const Var& x, const Segments& segments) {

@@ -73,6 +73,18 @@ std::string join(const std::vector<std::string>& parts, std::string_view between
   return out;
 }
 
+std::vector<std::string_view> words_of(std::string_view line) {
+  std::vector<std::string_view> words;
+  const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
+  for (size_t i = 0; i < line.size();) {
+    while (i < line.size() && space(line[i])) ++i;
+    const size_t from = i;
+    while (i < line.size() && !space(line[i])) ++i;
+    if (i > from) words.push_back(line.substr(from, i - from));
+  }
+  return words;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (;;) {

@@ -18,15 +18,36 @@ struct Arguments {
   bool scores = false;
 };
 
-std::string json_line(const Classification& c, const std::vector<std::string>& labels) {
+Record record_of(const Classification& c, const std::vector<std::string>& labels) {
   Record r{{"label", c.label}, {"score", c.score}};
   if (!labels.empty()) {
     Record all;
     for (size_t i = 0; i < labels.size(); ++i) all.emplace_back(labels[i], c.scores[i]);
     r.emplace_back("scores", all);
   }
+  return r;
+}
+
+std::string json_line(const Classification& c, const Classifier& classifier) {
+  Record r;
+  if (c.parts.empty()) {
+    r = record_of(c, classifier.labels());
+  } else {
+    List heads;
+    for (size_t h = 0; h < c.parts.size(); ++h) heads.push_back(record_of(c.parts[h], classifier.labels(h)));
+    r.emplace_back("heads", heads);
+  }
   if (c.cropped) r.emplace_back("cropped", true);
   return to_json(r) + "\n";
+}
+
+/// Each answer, and perhaps how probable it is.
+std::string text_line(const Classification& c, bool scores) {
+  if (!scores) return c.label + "\n";
+  std::string line;
+  for (const Classification& part : c.parts.empty() ? std::vector{c} : c.parts)
+    line += fmt::format("{}{}\t{:.9g}", line.empty() ? "" : "\t", part.label, part.score);
+  return line + "\n";
 }
 
 void run(const Arguments& a, const Session& session) {
@@ -36,9 +57,9 @@ void run(const Arguments& a, const Session& session) {
     for (const Classification& c : classifier.classify(lines, a.options)) {
       cropped += c.cropped;
       if (session.json)
-        print(json_line(c, classifier.labels()));
+        print(json_line(c, classifier));
       else
-        print(a.scores ? fmt::format("{}\t{:.9g}\n", c.label, c.score) : c.label + "\n");
+        print(text_line(c, a.scores));
     }
     finish_output();
   });

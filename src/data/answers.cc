@@ -16,22 +16,13 @@ namespace attune {
 
 namespace {
 
-std::vector<std::string_view> words_of(std::string_view line) {
-  std::vector<std::string_view> words;
-  const auto space = [](char c) { return c == ' ' || (c >= '\t' && c <= '\r'); };
-  for (size_t i = 0; i < line.size();) {
-    while (i < line.size() && space(line[i])) ++i;
-    const size_t from = i;
-    while (i < line.size() && !space(line[i])) ++i;
-    if (i > from) words.push_back(line.substr(from, i - from));
-  }
-  return words;
-}
-
 bool read_number(std::string_view text, float& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc{} && end == text.data() + text.size() && std::isfinite(out);
 }
+
+/// How a label of one of several heads is called among all.
+std::string full_name(size_t head, std::string_view label) { return fmt::format("{}:{}", head + 1, label); }
 
 }  // namespace
 
@@ -42,29 +33,74 @@ std::vector<std::string> Answers::names(const std::string& head, std::string_vie
   return all;
 }
 
-std::vector<int32_t> Answers::read(std::string_view text) const {
-  if (head_ == "number") {
+Answers::Answers(std::vector<std::string> heads, std::shared_ptr<const text::Labels> labels)
+    : heads_(std::move(heads)), labels_(std::move(labels)), first_(heads_.size(), 0), counts_(heads_.size(), 0) {
+  if (!labels_ || heads_.empty()) return;
+  if (heads_.size() == 1) counts_[0] = labels_->size();
+  for (int32_t next = 0, h = 0; heads_.size() > 1 && h < std::ssize(heads_); ++h) {
+    const auto head = static_cast<size_t>(h);
+    first_[head] = next;
+    while (next < labels_->size() && labels_->name(next).starts_with(full_name(head, ""))) ++next;
+    counts_[head] = next - first_[head];
+  }
+}
+
+int64_t Answers::width() const {
+  int64_t all = 0;
+  for (size_t i = 0; i < heads_.size(); ++i) all += width(i);
+  return all;
+}
+
+std::string Answers::label(size_t head, int64_t number) const {
+  const std::string& name = labels_->name(static_cast<int32_t>(first_[head] + number));
+  return heads_.size() == 1 ? name : name.substr(full_name(head, "").size());
+}
+
+std::vector<int32_t> Answers::read_one(size_t head, std::string_view text) const {
+  if (heads_[head] == "number") {
     float x = 0;
     if (!read_number(trim(text), x)) return {};
     return {std::bit_cast<int32_t>(x + 0.0f)};
   }
   std::vector<int32_t> ids;
-  for (const std::string& name : names(head_, text)) ids.push_back(labels_->number(name));
+  for (const std::string& name : names(heads_[head], text)) {
+    const int32_t id = labels_->number(heads_.size() == 1 ? name : full_name(head, name));
+    ids.push_back(id < 0 ? id : id - static_cast<int32_t>(first_[head]));
+  }
   return ids;
+}
+
+std::vector<int32_t> Answers::read(std::string_view text) const {
+  if (heads_.size() == 1) return read_one(0, text);
+  std::vector<int32_t> all;
+  const std::vector<std::string> parts = split(text, '\t');
+  for (size_t i = 0; i < heads_.size(); ++i)
+    for (const int32_t id : read_one(i, i < parts.size() ? parts[i] : "")) all.push_back(id);
+  return all;
 }
 
 std::string Answers::write(std::span<const int32_t> answers) const {
   std::vector<std::string> parts;
-  for (const int32_t a : answers)
-    parts.push_back(head_ == "number" ? fmt::format("{:.9g}", std::bit_cast<float>(a)) : labels_->name(a));
-  return join(parts, " ");
+  for (size_t i = 0; i < answers.size(); ++i) {
+    const size_t head = heads_.size() == 1 ? 0 : i;
+    parts.push_back(heads_[head] == "number" ? fmt::format("{:.9g}", std::bit_cast<float>(answers[i]))
+                                             : label(head, answers[i]));
+  }
+  return join(parts, heads_.size() == 1 ? " " : "\t");
 }
 
 std::string Answers::fault(std::string_view text, std::string_view answer) const {
-  if (head_ == "number" && read(answer).empty())
-    return fmt::format("\"{}\" is not a number\n  fix: write one like 1 or 0.25; for labels, leave model.head out",
-                       trim(answer).substr(0, 40));
-  if (head_ != "tags") return "";
+  const std::vector<std::string> parts =
+      heads_.size() == 1 ? std::vector<std::string>{std::string(answer)} : split(answer, '\t');
+  for (size_t i = 0; i < heads_.size(); ++i) {
+    const std::string_view own = i < parts.size() ? std::string_view(parts[i]) : "";
+    if (heads_[i] == "number" && read_one(i, own).empty())
+      return fmt::format("\"{}\" is not a number\n  fix: write one like 1 or 0.25; for labels, {}",
+                         trim(own).substr(0, 40), heads_.size() == 1 ? "leave model.head out" : "say so in model.head");
+    if (heads_.size() > 1 && trim(own).empty())
+      return fmt::format("answer {} of {} is empty\n  fix: write one for each head", i + 1, heads_.size());
+  }
+  if (heads_[0] != "tags") return "";
   const auto words = std::ssize(words_of(text)), labels = std::ssize(words_of(answer));
   if (words == labels) return "";
   return fmt::format("{} word{}, {} label{}\n  fix: write one label for each word", words, words == 1 ? "" : "s",
@@ -72,7 +108,7 @@ std::string Answers::fault(std::string_view text, std::string_view answer) const
 }
 
 std::vector<float> Answers::moves() const {
-  if (head_ != "tags") return {};
+  if (heads_[0] != "tags") return {};
   const int32_t n = labels_->size();
   bool ends = false, inside = false;
   for (int32_t i = 0; i < n; ++i) {
@@ -188,13 +224,24 @@ void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus) {
   for (const double w : weights) corpus.label_weights.push_back(static_cast<float>(w * all / sum));
 }
 
-text::Labels learn_labels(const DataSettings& data, const std::string& head) {
-  std::map<std::string, int64_t> counts;
-  if (head == "number") return text::Labels({});
+text::Labels learn_labels(const DataSettings& data, const std::vector<std::string>& heads) {
+  std::vector<std::map<std::string, int64_t>> counts(heads.size());
+  if (heads == std::vector<std::string>{"number"}) return text::Labels({});
   PairReader reader(data.train, data, "data.train", Sides::answers);
-  for (TextPair pair; reader.next(pair);)
-    for (std::string& name : Answers::names(head, pair.target)) ++counts[std::move(name)];
-  return text::Labels::of_counts(counts);
+  for (TextPair pair; reader.next(pair);) {
+    const std::vector<std::string> parts =
+        heads.size() == 1 ? std::vector<std::string>{std::string(pair.target)} : split(pair.target, '\t');
+    for (size_t i = 0; i < std::min(heads.size(), parts.size()); ++i)
+      if (heads[i] != "number")
+        for (std::string& name : Answers::names(heads[i], parts[i])) ++counts[i][std::move(name)];
+  }
+  if (heads.size() == 1) return text::Labels::of_counts(counts[0]);
+  std::vector<std::string> all;
+  for (size_t i = 0; i < heads.size(); ++i) {
+    const text::Labels own = text::Labels::of_counts(counts[i]);
+    for (int32_t l = 0; l < own.size(); ++l) all.push_back(full_name(i, own.name(l)));
+  }
+  return text::Labels(std::move(all));
 }
 
 }  // namespace attune

@@ -15,9 +15,9 @@ namespace attune {
 
 class Answers {
  public:
-  /// `head` as the recipe has it: label, labels, number, tags. Numbers need no labels.
-  Answers(std::string head, std::shared_ptr<const text::Labels> labels)
-      : head_(std::move(head)), labels_(std::move(labels)) {}
+  /// `heads` as kinds_of_head has them: label, labels, number, tags. Numbers need no labels. Of several each answers
+  /// once; their texts have tabs between them, and a label's name in `labels` begins with its head: "2:yes".
+  Answers(std::vector<std::string> heads, std::shared_ptr<const text::Labels> labels);
 
   /// The labels that a text names, one by one, in order.
   static std::vector<std::string> names(const std::string& head, std::string_view text);
@@ -31,12 +31,19 @@ class Answers {
   /// Where labels are those of spans (B-PER, I-PER, O; E-PER and S-PER too): which may follow which, as
   /// kernels/viterbi.h has it, so that every span is well formed. Empty where they are not.
   std::vector<float> moves() const;
-  /// How many numbers a head gives: one for each label, or one.
-  int64_t width() const { return head_ == "number" ? 1 : labels_->size(); }
+  const std::vector<std::string>& heads() const { return heads_; }
+  /// Of each head: how many labels it has, and how many numbers it gives: one for each of them, or one.
+  const std::vector<int64_t>& counts() const { return counts_; }
+  int64_t width(size_t head) const { return heads_[head] == "number" ? 1 : counts_[head]; }
+  int64_t width() const;
+  /// A label of a head, as the data have it.
+  std::string label(size_t head, int64_t number) const;
 
  private:
-  std::string head_;
+  std::vector<int32_t> read_one(size_t head, std::string_view text) const;
+  std::vector<std::string> heads_;
   std::shared_ptr<const text::Labels> labels_;
+  std::vector<int64_t> first_, counts_;  // of each head: its first label among all, and how many it has
 };
 
 /// For each id of a vocabulary: whether it begins a word. Words that are encoded one by one (encode_words) have one
@@ -63,7 +70,7 @@ Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const
 /// Lets the labels of a corpus count as the recipe says; the mean over all answers stays 1.
 void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus);
 
-/// The labels of all training data, counted; of numbers none.
-text::Labels learn_labels(const DataSettings& data, const std::string& head);
+/// The labels of all training data, counted; of numbers none. Of several heads one after another.
+text::Labels learn_labels(const DataSettings& data, const std::vector<std::string>& heads);
 
 }  // namespace attune

@@ -76,12 +76,13 @@ Columns by_order(const Names& all, Sides sides, const std::string& what) {
                                  join({quoted(wanted_names(sides)[0]), quoted(wanted_names(sides)[1])}, " and "));
 }
 
-/// Columns that are picked by number or by a name of `known`: the texts in order, then perhaps the weight.
-Columns picked(const Names& names, const Names& known, Sides sides, const std::string& place) {
+/// Columns that are picked by number or by a name of `known`: the texts in order, so many answers where there are such,
+/// then perhaps the weight.
+Columns picked(const Names& names, const Names& known, Sides sides, int64_t several, const std::string& place) {
   Columns c;
   const bool answers = sides == Sides::answers;
-  size_t texts = wanted_names(sides).size();
-  if (answers && std::ssize(names) - (find(names, kWeight) >= 0) == 3) texts = 3;  // a pair of texts, and the label
+  size_t texts = answers ? 1 + static_cast<size_t>(several) : wanted_names(sides).size();
+  if (answers && names.size() - (find(names, kWeight) >= 0) == texts + 1) ++texts;  // a pair of texts
   for (const std::string& name : names) {
     int at = find(known, name);
     if (at < 0) at = index_of_number(name);
@@ -101,9 +102,10 @@ Columns picked(const Names& names, const Names& known, Sides sides, const std::s
     fail(ErrorKind::recipe, "data.columns = [{}] has {} for {}\n  fix: name {}, and perhaps the weight", list_of(names),
          c.text.size() == 1 ? "one column" : fmt::format("{} columns", c.text.size()),
          sides == Sides::one ? "one text" : wanted_text(sides),
-         answers      ? "a text or two, then the label"
-         : texts == 2 ? "two columns"
-                      : "one column");
+         answers && several > 1 ? fmt::format("a text or two, then {} answers", several)
+         : answers              ? "a text or two, then the label"
+         : texts == 2           ? "two columns"
+                                : "one column");
   return c;
 }
 
@@ -117,16 +119,20 @@ size_t Columns::needed() const {
 
 Columns find_columns(const DataSettings& options, Sides sides, const Record* header, const std::string& place) {
   const Names& names = options.columns.texts;
+  const bool several = sides == Sides::answers && options.answers > 1;
   if (options.format == DataFormat::conll)
     return picked(!names.empty()      ? names
                   : has_source(sides) ? Names{"form", "upos"}
                                       : Names{"form"},
-                  kConll, sides, "");
+                  kConll, sides, options.answers, "");
   if (header) {
     Names all;
     for (const std::string_view h : *header) all.emplace_back(trim(h));
-    if (names.empty()) return by_order(all, sides, place);
-    Columns c = picked(names, all, sides, place);
+    if (names.empty() && !several) return by_order(all, sides, place);
+    if (names.empty())
+      fail(ErrorKind::recipe, "{}: which of {} are texts and answers?\n  fix: set data.columns: texts, then answers",
+           place, list_of(all));
+    Columns c = picked(names, all, sides, options.answers, place);
     c.count = all.size();
     if (c.needed() > c.count)
       fail(ErrorKind::data, "{}: data.columns has number {}, the columns are {}\n  fix: take names or numbers of these",
@@ -135,13 +141,17 @@ Columns find_columns(const DataSettings& options, Sides sides, const Record* hea
   }
   if (names.empty() && sides == Sides::answers) {  // label, text, and perhaps a second text
     Columns c;
-    c.text = {1, 0};
+    c.text = {static_cast<size_t>(options.answers)};
+    for (size_t i = 0; i < c.text[0]; ++i) c.text.push_back(i);
     c.open = true;
     return c;
   }
   if (names.empty()) return by_order(wanted_names(sides), sides, "data.columns");
   const bool numbers = std::all_of(names.begin(), names.end(), [](const auto& n) { return index_of_number(n) >= 0; });
-  return numbers ? picked(names, {}, sides, "") : by_order(names, sides, "data.columns");
+  if (several && !numbers)
+    fail(ErrorKind::recipe, "data.columns = [{}]: there is no header that has these names\n  fix: {}", list_of(names),
+         "set data.header = true, or give numbers from 1: texts, then answers");
+  return numbers ? picked(names, {}, sides, options.answers, "") : by_order(names, sides, "data.columns");
 }
 
 }  // namespace attune

@@ -138,16 +138,21 @@ bool PairReader::next_record(TextPair& pair) {
   if (row_.size() == 1 && trim(row_[0]).empty()) return true;  // an empty line is an empty pair
   check_row(pair.place);
   if (has_source(report_.sides)) pair.source = row_[columns_.text[0]];
+  pair.target = row_[columns_.text.back()];
   if (report_.sides == Sides::answers) {
-    const bool second = columns_.text.size() > 2 || (columns_.open && row_.size() > columns_.needed());
+    const std::vector<size_t>& c = columns_.text;
+    const size_t first_answer = c.size() - static_cast<size_t>(options_.answers);
+    const bool second = first_answer > 1 || (columns_.open && row_.size() > columns_.needed());
     if (second) {
-      texts_.assign(pair.source)
-          .append("\t")
-          .append(row_[columns_.text.size() > 2 ? columns_.text[1] : columns_.needed()]);
+      texts_.assign(pair.source).append("\t").append(row_[first_answer > 1 ? c[1] : columns_.needed()]);
       pair.source = texts_;
     }
+    if (options_.answers > 1) {
+      answers_.assign(row_[c[first_answer]]);
+      for (size_t i = first_answer + 1; i < c.size(); ++i) answers_.append("\t").append(row_[c[i]]);
+      pair.target = answers_;
+    }
   }
-  pair.target = row_[columns_.text.back()];
   if (columns_.weight >= 0) weight_ = trim(row_[static_cast<size_t>(columns_.weight)]);
   return true;
 }

@@ -85,8 +85,9 @@ class PairReader {
   std::unique_ptr<RecordReader> records_;  // instead, of files of columns
   Columns columns_;
   Record row_;
-  std::string weight_;  // of the pair at hand, as it is written
-  std::string texts_;   // of the pair at hand, where its source is two texts
+  std::string weight_;   // of the pair at hand, as it is written
+  std::string texts_;    // of the pair at hand, where its source is two texts
+  std::string answers_;  // likewise, where it has several
   PairReport report_;
   ContentHash hash_;
 };

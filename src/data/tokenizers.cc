@@ -93,11 +93,12 @@ void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, 
   corpus.source_halves = tokenizers.joint() ? corpus.target_halves : halves(*tokenizers.source);
 }
 
-CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t) {
+CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t, bool numbers) {
   CorpusPlace place;
   place.folder = folder;
   place.vocabulary = std::max(t.source->size(), t.target->size());
-  if (t.labels) place.vocabulary = t.labels->size() > 0 ? std::max(place.vocabulary, int64_t{t.labels->size()}) : 0;
+  if (t.labels) place.vocabulary = std::max(place.vocabulary, int64_t{t.labels->size()});
+  if (numbers) place.vocabulary = 0;
   place.tokenizer = mix(t.source->hash(), t.labels ? t.labels->hash() : t.target->hash());
   if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
   return place;

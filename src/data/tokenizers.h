@@ -29,7 +29,7 @@ struct Tokenizers {
 void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, Corpus& corpus);
 
 /// Where a run in `folder` keeps training data that is too large for memory.
-CorpusPlace corpus_place(const std::string& folder, const Tokenizers& tokenizers);
+CorpusPlace corpus_place(const std::string& folder, const Tokenizers& tokenizers, bool numbers = false);
 
 /// For tests: how many tokens may stay in memory at such places from now on; 0: as many as usual.
 void limit_corpus_in_memory(int64_t tokens);

@@ -61,6 +61,7 @@ class Search {
     for (const Transformer* m : models) {
       members_.push_back({*m, {ctx, m->parameters()}});
       longest_ = std::min(longest_, m->longest_target());
+      after_source_ |= m->options().shape == ModelShape::prefix;
     }
     if (options.coverage_penalty == 0) return;
     tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
@@ -80,7 +81,10 @@ class Search {
       if (held_ > 0 && room < together) return;
       std::vector<int64_t> names = queue_.take(together, held_ == 0 ? INT64_MAX : room);
       if (names.empty()) return;
-      begin(std::move(names));
+      if (after_source_)
+        for (const int64_t name : names) begin({name});  // each is as far as its own source is long
+      else
+        begin(std::move(names));
     }
   }
 
@@ -97,9 +101,9 @@ class Search {
       const int64_t free = s.longest          ? s.longest
                            : options_.longest ? options_.longest
                                               : most_for(options_, std::ssize(s.source));
-      const int64_t own = free + std::ssize(s.prefix);
+      const int64_t own = free + std::ssize(s.prefix), room = longest_ - (after_source_ ? std::ssize(s.source) : 0);
       longest = std::max(longest, own);
-      c->sentences.push_back(hypotheses(std::min(own, longest_), s));
+      c->sentences.push_back(hypotheses(std::min(own, room), s));
       c->active.push_back(static_cast<int32_t>(c->active.size()));
       if (options_.shortlist)
         c->words.push_back(std::make_unique<ListedWords>(ctx_, models_, listed_words(options_, s)));
@@ -108,9 +112,10 @@ class Search {
     c->sources = Segments::of_lengths(lengths);
     const Tokens tokens{Tensor(ids.data(), Shape{std::ssize(ids)}), &c->sources};
     for (Member& m : members_) {
-      const bool reads = m.model.options().shape == ModelShape::encoder_decoder;
-      const Var encoded = reads ? m.model.encode(m.pass, tokens) : Var();
-      c->states.push_back(m.model.start(m.pass, encoded, c->sources, c->active, longest));
+      const ModelShape shape = m.model.options().shape;
+      const Var encoded = has_encoder(shape) ? m.model.encode(m.pass, tokens) : Var();
+      c->states.push_back(shape == ModelShape::prefix ? m.model.start_after(m.pass, tokens, longest)
+                                                      : m.model.start(m.pass, encoded, c->sources, c->active, longest));
     }
     held_ += c->sources.rows();
     active_ += c->sources.rows();
@@ -337,6 +342,7 @@ class Search {
   Ctx& ctx_;
   SearchQueue& queue_;
   int64_t most_, active_ = 0;  // source tokens that may be, and are, under way
+  bool after_source_ = false;  // a decoder reads sources before what it says
   int64_t held_ = 0;           // source tokens of the cohorts, those of sentences that are done among them
   std::span<const Transformer* const> models_;
   int64_t longest_ = INT64_MAX;  // tokens that all models can say

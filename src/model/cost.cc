@@ -19,6 +19,7 @@ MultipliedWeights weights_of(const ModelOptions& o, const Vocabularies& sizes, d
   if (has_encoder(o.shape)) m.source = static_cast<double>(o.encoder_layers) * share * (self + feed);
   if (!has_decoder(o.shape)) return m;
   m.target = layers * (self + feed) + d * static_cast<double>(sizes.target_vocabulary);
+  if (o.shape == ModelShape::prefix) m.source = layers * (self + feed);
   if (o.shape == ModelShape::encoder_decoder) {
     m.target += layers * 2 * d * d;       // query and output of cross-attention
     m.source += layers * 2 * kv * d * d;  // its keys and values

@@ -41,6 +41,8 @@ struct Pass {
   std::span<const int32_t> streams = {};  // ... one per segment
   bool remembers = true;                  // what passes by is taken up into the memory; false: it is only recalled
 
+  const int32_t* prefix = nullptr;  // of each segment: so many rows, its first, that all its rows see
+
   bool recompute = false;  // layers keep nothing but what enters them (autograd/recompute.h) ...
   bool again = false;      // ... and this is the second time: what happens beside the result has happened
 

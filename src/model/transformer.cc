@@ -4,6 +4,7 @@
 #include <numeric>
 #include <utility>
 
+#include "autograd/arrange.h"
 #include "autograd/elementwise.h"
 #include "autograd/embed.h"
 #include "autograd/output_loss.h"
@@ -121,6 +122,7 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
   }
   if (!has_decoder && !o.head.kind.empty()) {
     HeadSetup setup{.d_model = o.d_model, .labels = sizes.target_vocabulary};
+    setup.groups = sizes.label_groups;
     setup.pool = bag ? Choice{"bag"} : o.pool;
     if (bag) setup.d_model = sizes.target_vocabulary;
     setup.direct = bag;
@@ -160,6 +162,31 @@ Var Transformer::decode(Pass& pass, const Tokens& target, const Var& encoded, co
   Flow y(embed_rows(pass, *target_, target, {}));  // [m, d_model]
   for (const Layer& l : decoder_) through(pass, l, {target.segments, encoded, sources}, y);
   return y.stream.finish(pass, decoder_norm_.get());
+}
+
+Var Transformer::decode_after(Pass& pass, const Tokens& source, const Tokens& target) const {
+  // Of each example the source, then the target: rows of the source see all of it, those of the target what is before.
+  const Segments &from = *source.segments, &to = *target.segments;
+  std::vector<int32_t> lengths, prefix, ids(static_cast<size_t>(from.rows() + to.rows())), rows;
+  for (int64_t i = 0; i < to.count(); ++i) {
+    prefix.push_back(static_cast<int32_t>(from.length(i)));
+    lengths.push_back(static_cast<int32_t>(from.length(i) + to.length(i)));
+    const int64_t first = from.begin(i) + to.begin(i), said = first + from.length(i);
+    pass.ctx.run([&] {
+      std::copy_n(source.ids.as<int32_t>() + from.begin(i), from.length(i), ids.data() + first);
+      std::copy_n(target.ids.as<int32_t>() + to.begin(i), to.length(i), ids.data() + said);
+    });
+    for (int64_t j = 0; j < to.length(i); ++j) rows.push_back(static_cast<int32_t>(said + j));
+  }
+  const auto segments = keep(pass.ctx, Segments::of_lengths(lengths));
+  const auto words = keep(pass.ctx, std::move(ids)), firsts = keep(pass.ctx, std::move(prefix)),
+             own = keep(pass.ctx, std::move(rows));
+  pass.prefix = firsts->data();
+  const Tokens all{Tensor(words->data(), Shape{std::ssize(*words)}), segments.get(),
+                   source.first_row + target.first_row};
+  const Var y = decode(pass, all, {}, nullptr);
+  pass.prefix = nullptr;
+  return gather_rows(pass.ctx, y, pass.ctx.input(Tensor(own->data(), Shape{std::ssize(*own)})));
 }
 
 void Transformer::run(const Pass& pass, const Layer& l, const Around& around, Flow& flow) {
@@ -243,8 +270,12 @@ HeadInput Transformer::head_input(Pass& pass, const Examples& examples) const {
 }
 
 Var Transformer::said_loss(Pass& pass, const Examples& examples, const LossOptions& options) const {
-  const Var encoded = source_ ? encode(pass, examples.source) : Var();
-  OutputLoss o{decode(pass, examples.target_in, encoded, examples.source.segments), pass[output_]};
+  const auto hidden = [&] {
+    if (options_.shape == ModelShape::prefix) return decode_after(pass, examples.source, examples.target_in);
+    const Var encoded = source_ ? encode(pass, examples.source) : Var();
+    return decode(pass, examples.target_in, encoded, examples.source.segments);
+  };
+  OutputLoss o{hidden(), pass[output_]};
   o.targets = examples.target_out;
   o.weights = examples.weights;
   o.smoothing = options.smoothing;

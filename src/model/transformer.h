@@ -25,7 +25,8 @@ namespace attune {
 /// Sizes that come from the data, not from the recipe.
 struct Vocabularies {
   int64_t source_vocabulary = 0, target_vocabulary = 0;
-  int64_t longest = 257;  // positions of the longest sequence, its mark counted
+  int64_t longest = 257;                   // positions of the longest sequence, its mark counted
+  std::vector<int64_t> label_groups = {};  // where several heads answer: how many labels each of them has
 };
 
 /// Source and target of a batch or of a shard of it.
@@ -51,7 +52,9 @@ class Transformer {
   /// First values, by the seed.
   void initialize(uint64_t seed);
   /// How many positions a source, and a target, may have.
-  int64_t longest_source() const { return source_ ? source_->position->longest() : 0; }
+  int64_t longest_source() const {
+    return source_ ? source_->position->longest() : options_.shape == ModelShape::prefix ? longest_target() / 2 : 0;
+  }
   int64_t longest_target() const { return target_ ? target_->position->longest() : 0; }
 
   /// Lets the mechanisms move their buffers: after each update, with the gradients it was made by.
@@ -75,6 +78,8 @@ class Transformer {
   Var encode(Pass& pass, const Tokens& source) const;
   /// The decoder's rows, all positions at once, [m, d_model]. `encoded` is missing where there is no encoder.
   Var decode(Pass& pass, const Tokens& target, const Var& encoded, const Segments* sources) const;
+  /// The same of a decoder that reads the sources too (model.shape = "prefix"): the targets' rows, [m, d_model].
+  Var decode_after(Pass& pass, const Tokens& source, const Tokens& target) const;
   /// Section 5.4: cross entropy with label smoothing of all that is to be said, scaled, [1]. While learning, plus what
   /// the mechanisms add to it.
   Var loss(Pass& pass, const Examples& examples, const LossOptions& options) const;
@@ -82,6 +87,8 @@ class Transformer {
   /// Starts decoding: row i will translate sequence source_of[i] of `sources`. Everything lives in the pass's arena.
   DecoderState start(Pass& pass, const Var& encoded, const Segments& sources, std::vector<int32_t> source_of,
                      int64_t longest) const;
+  /// The same for a decoder that reads the source too, one sequence: one row.
+  DecoderState start_after(Pass& pass, const Tokens& source, int64_t longest) const;
   /// One position more for each row: the decoder's rows, [rows, d_model].
   Var step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const;
   /// The same for the rows of several states, one state after another, which may be at different positions: products

@@ -18,6 +18,30 @@ DecoderState Transformer::start(Pass& pass, const Var& encoded, const Segments& 
   return state;
 }
 
+DecoderState Transformer::start_after(Pass& pass, const Tokens& source, int64_t longest) const {
+  DecoderState state;
+  const Segments& rows = *source.segments;
+  check(rows.count() == 1, "decode", "{} sources for one row", rows.count());
+  const auto length = static_cast<int32_t>(rows.length(0));
+  pass.prefix = &length;
+  Stream y(embed_rows(pass, *target_, source, {}));  // [n, d_model]
+  for (const Layer& l : decoder_) {
+    state.memory_.emplace_back();
+    AttentionState& said = *state.states_.emplace_back(l.self.mechanism->state(1, length + longest));
+    said.use(pass.ctx.arena);
+    const Projected p = l.self.project(pass, y.enter(pass, l.self_residual), &rows, {&rows, {}});
+    l.self.mechanism->take(pass, p, said);
+    if (&l == &decoder_.back()) break;  // the rest would be of nothing that is said
+    y.leave(pass, l.self_residual, (*l.self.output)(pass, l.self.mechanism->mix(pass, p)));
+    if (l.feed_forward)
+      y.leave(pass, *l.feed_forward_residual, (*l.feed_forward)(pass, y.enter(pass, *l.feed_forward_residual)));
+  }
+  pass.prefix = nullptr;
+  state.source_of_ = {0};
+  state.position_ = length;
+  return state;
+}
+
 Var Transformer::step(Pass& pass, DecoderState& state, std::span<const int32_t> ids) const {
   DecoderState* one = &state;
   return step(pass, {&one, 1}, ids);
@@ -87,6 +111,12 @@ Segments with_past(const Segments& windows, int64_t rows) {
 
 double Transformer::mixing_operations(const Segments* sources, const Segments& targets, bool streams) const {
   double sum = 0;
+  if (sources && options_.shape == ModelShape::prefix) {
+    std::vector<int32_t> lengths;
+    for (int64_t i = 0; i < targets.count(); ++i)
+      lengths.push_back(static_cast<int32_t>(sources->length(i) + targets.length(i)));
+    return mixing_operations(nullptr, Segments::of_lengths(lengths), false);
+  }
   if (sources)
     for (const Layer& l : encoder_) sum += l.self.mechanism->operations(parameters_, *sources, *sources);
   for (const Layer& l : decoder_) {

@@ -19,6 +19,26 @@ void demand(bool ok, fmt::format_string<Args...> text, Args&&... args) {
   if (!ok) fail(ErrorKind::recipe, text, std::forward<Args>(args)...);
 }
 
+/// One decoder that reads the source too: what it can be made of.
+void check_prefix(const Recipe& r) {
+  const ModelOptions& m = r.model;
+  if (m.shape != ModelShape::prefix) return;
+  demand(r.tokenizer.joint || r.tokenizer_of_start,
+         "model.shape = \"prefix\" reads source and target by one vocabulary\n  fix: set tokenizer.joint = true");
+  const std::vector<Choice>& attention = m.decoder_attention.empty() ? m.attention : m.decoder_attention;
+  for (const Choice& a : attention)
+    demand(a.kind == "softmax", "model.shape = \"prefix\" can't take the attention {}\n  fix: \"softmax\"",
+           a.literal());
+  const Choice& position = m.decoder_position.kind.empty() ? m.position : m.decoder_position;
+  const std::vector<std::string> known{"none", "sinusoidal", "learned", "rope"};
+  demand(std::count(known.begin(), known.end(), position.kind) > 0,
+         "model.shape = \"prefix\" can't take the positions {}, which look back only\n  fix: one of {}",
+         position.literal(), join(known, ", "));
+  demand(
+      r.train.sampling.share == 0,
+      "train.sampling is for an encoder and a decoder\n  fix: leave it out, or set model.shape = \"encoder-decoder\"");
+}
+
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
   const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.shape == ModelShape::bag;
@@ -54,8 +74,11 @@ void check_model(const Recipe& r) {
   demand(answers || m.head.kind.empty() || (m.shape == ModelShape::encoder && m.head.kind == "words"),
          "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
          m.head.literal());
+  demand(r.task != Task::translate || reads_source(m.shape),
+         "this model.shape has no source to translate\n  fix: set model.shape = \"encoder-decoder\", or \"prefix\" for one decoder");
+  check_prefix(r);
   demand(
-      r.task != Task::language || m.shape != ModelShape::encoder_decoder,
+      r.task != Task::language || !reads_source(m.shape),
       "a language model has no source beside its text\n  fix: set model.shape = \"decoder\", or \"encoder\" to learn "
       "from words that are missing");
   demand(r.task != Task::language || m.shape != ModelShape::encoder || !r.data.stream,
@@ -83,11 +106,19 @@ void check_translation(const Recipe& r) {
 
 void check_answers(const Recipe& r) {
   if (!gives_answers(r.task)) return;
-  std::vector<std::string> metrics = metrics_of_head(r.model.head.kind);
+  const std::vector<std::string> heads = kinds_of_head(r.model.head);
+  std::vector<std::string> metrics = metrics_of_head(heads[0]);
   metrics.insert(metrics.end(), {"loss", "perplexity"});
   demand(std::count(metrics.begin(), metrics.end(), r.train.metric) > 0,
          "train.metric = \"{}\" does not judge what model.head = {} says\n  fix: set it to one of {}", r.train.metric,
          r.model.head.literal(), join(metrics, ", "));
+  demand(std::ssize(heads) == r.data.answers,
+         "data.answers = {} column{}, and model.head = {} wants {}\n  fix: set data.answers = {}", r.data.answers,
+         r.data.answers == 1 ? "" : "s", r.model.head.literal(), heads.size(), heads.size());
+  demand(heads.size() == 1 || (r.task == Task::classify && r.model.shape == ModelShape::encoder),
+         "model.head = \"several\" is for classifiers with an encoder\n  fix: choose another head");
+  demand(heads.size() == 1 || r.train.label_weights == LabelWeights::equal,
+         "train.label_weights goes by one set of labels, and there are several\n  fix: leave label_weights out");
   demand(!r.data.stream, "data.stream = true: texts that are answered to are lines\n  fix: leave data.stream out");
 }
 
@@ -230,6 +261,21 @@ void check_recipe(const Recipe& recipe) {
   });
 }
 
+std::vector<std::string> kinds_of_head(const Choice& head) {
+  if (head.kind != "several") return {head.kind};
+  const auto given = head.options.find("heads");
+  const auto* said = given == head.options.end() ? nullptr : std::get_if<std::string>(&given->second);
+  const std::string text = said ? *said : "label number";
+  std::vector<std::string> kinds;
+  for (const std::string_view kind : words_of(text)) kinds.emplace_back(kind);
+  return kinds.empty() ? std::vector<std::string>{head.kind} : kinds;
+}
+
+bool says_numbers(const Recipe& recipe) {
+  const std::vector<std::string> kinds = kinds_of_head(recipe.model.head);
+  return gives_answers(recipe.task) && std::count(kinds.begin(), kinds.end(), "number") > 0;
+}
+
 std::vector<std::string> metrics_of_head(const std::string& head) {
   if (head == "labels") return {"set-f1"};
   if (head == "number") return {"pearson", "mse"};
@@ -284,7 +330,8 @@ Recipe defaults_for(const Recipe& r) {
   Recipe defaults = defaults_of(r.task);
   if (gives_answers(r.task) && !r.model.head.kind.empty()) {
     defaults.model.head.kind = r.model.head.kind;
-    defaults.train.metric = metrics_of_head(r.model.head.kind)[0];
+    defaults.train.metric = metrics_of_head(kinds_of_head(r.model.head)[0])[0];
+    defaults.data.answers = std::ssize(kinds_of_head(r.model.head));
   }
   if (r.task == Task::language && r.model.shape == ModelShape::encoder) defaults.model.head.kind = "words";
   return defaults;

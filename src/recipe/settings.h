@@ -17,9 +17,13 @@ enum class Task { translate, language, classify, tag };
 constexpr bool gives_answers(Task task) { return task == Task::classify || task == Task::tag; }
 enum class DataFormat { lines, tsv, csv, conll };
 enum class Overlong { error, skip, crop };
-enum class ModelShape { encoder_decoder, encoder, decoder, bag };
+enum class ModelShape { encoder_decoder, encoder, decoder, bag, prefix };
 constexpr bool has_encoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::encoder; }
-constexpr bool has_decoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::decoder; }
+constexpr bool has_decoder(ModelShape s) {
+  return s == ModelShape::encoder_decoder || s == ModelShape::decoder || s == ModelShape::prefix;
+}
+/// Whether what is said follows from another text, which is read first.
+constexpr bool reads_source(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::prefix; }
 enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
 enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential, plateau };
@@ -35,6 +39,7 @@ struct DataSettings {
   DataFormat format = DataFormat::lines;
   TextList columns;
   bool header = false;
+  int64_t answers = 1;
   std::string encoding = "utf-8";
   bool lowercase = false;
   std::vector<std::string> languages;
@@ -57,6 +62,8 @@ struct DataSettings {
     v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
     v("columns", columns, "which columns of tsv, csv and conll files to read: names or numbers from 1");
     v("header", header, "the first line of a tsv or csv file names its columns");
+    v("answers", answers, "classify: so many columns are answers, the last that are named or the first of the file",
+      between(1, 64));
     v("encoding", encoding, "how letters are written",
       one_of({"utf-8", "iso-8859-1", "latin-1", "windows-1252", "utf-16"}));
     v("lowercase", lowercase, "turn all letters into small ones");
@@ -90,8 +97,9 @@ struct ModelOptions {
   template <class V>
   void fields(V& v) {
     v("shape", shape,
-      "which halves there are; language: decoder; classify, tag: encoder; bag: words without order, no layers",
-      one_of({"encoder-decoder", "encoder", "decoder", "bag"}));
+      "which halves there are; language: decoder; classify, tag: encoder; bag: words without order, no layers; prefix: "
+      "one decoder that reads the source, all of it at once, and goes on with the target",
+      one_of({"encoder-decoder", "encoder", "decoder", "bag", "prefix"}));
     v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
     v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
     v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));
@@ -274,6 +282,10 @@ struct Recipe {
 
 /// What a recipe of the task says where it says nothing: the defaults above, but for those that name the task.
 Recipe defaults_of(Task task);
+/// What a head is, or, of several, each of them: "label", "number".
+std::vector<std::string> kinds_of_head(const Choice& head);
+/// Whether a number is among what a model answers.
+bool says_numbers(const Recipe& recipe);
 /// What answers of a head are judged by, the usual one first.
 std::vector<std::string> metrics_of_head(const std::string& head);
 /// A recipe from its text, with `--set` values on top; not checked as a whole. `place` is what messages call it.

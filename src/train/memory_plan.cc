@@ -14,7 +14,7 @@ namespace attune {
 Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, int64_t longest, Gradients* gradients) {
   // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
   // all of one length: then no more pieces can be made than there are sentences.
-  const bool two_sides = model.options().shape == ModelShape::encoder_decoder;
+  const bool two_sides = reads_source(model.options().shape);
   int64_t pieces = o.shards * o.slices;
   while (pieces > 1 && (two_sides ? 2 * o.batch_tokens.tokens < pieces * kLeastShardTokens
                                   : o.batch_tokens.tokens < pieces * std::max(kLeastShardTokens, longest)))

@@ -70,6 +70,44 @@ TEST(Answers, SetsAndNumbersAreLearned) {
   EXPECT_EQ(std::stof(c.classify("a a b").label), static_cast<float>(c.classify("a a b").score));
 }
 
+/// A label, a number and another label, by heads side by side.
+TEST(Answers, SeveralHeadsAnswerAtOnce) {
+  const AnswerRun run(
+      "classify",
+      [](const std::string& letters) {
+        const auto a = std::count(letters.begin(), letters.end(), 'a');
+        return fmt::format("{}\t{:.2f}\t{}\t{}\n", a ? "with a" : "without",
+                           4 * static_cast<double>(a) / static_cast<double>(letters.size() + 1) - 1,
+                           letters.find('b') == letters.npos ? "with a" : "with b", letters);
+      },
+      "head = { kind = \"several\", heads = \"label number label\", weights = \"1 2 0.5\" }");
+  const auto scores = run.test("m", {"train.stop=300u"});
+  EXPECT_GE(scores.at("accuracy"), 95);
+  EXPECT_GE(scores.at("2:pearson"), 95);
+  EXPECT_GE(scores.at("3:accuracy"), 95);
+  const Classifier c(run.folder / "m", 1);
+  EXPECT_EQ(c.labels(0).size(), 2u);
+  EXPECT_TRUE(c.labels(1).empty());
+  EXPECT_EQ(c.labels(2).size(), 2u);
+  const Classification said = c.classify("a b a c");
+  ASSERT_EQ(said.parts.size(), 3u);
+  EXPECT_EQ(said.parts[0].label, "with a");
+  EXPECT_GT(c.classify("a a a b").parts[1].score, said.parts[1].score + 0.2);
+  EXPECT_EQ(said.parts[2].label, "with b");
+  EXPECT_EQ(said.label, "with a\t" + said.parts[1].label + "\twith b");
+  EXPECT_NEAR(said.parts[0].scores[0] + said.parts[0].scores[1], 1, 1e-6);
+  const auto error = [&](const Sets& sets, ErrorKind kind) {
+    return error_of(
+        [&] { Trainer({.recipe = run.folder / "recipe.toml", .out = run.folder / "x", .sets = sets}).run(); }, kind);
+  };
+  EXPECT_NE(error({"data.answers=2"}, ErrorKind::recipe).find("data.answers = 2 columns, and model.head = "),
+            std::string::npos);
+  const std::string tags = error({"model.head={kind=\"several\",heads=\"label tags number\"}"}, ErrorKind::recipe);
+  EXPECT_NE(tags.find("\"tags\" can't stand beside others\n  fix: "), std::string::npos) << tags;
+  put(run.folder / "valid.txt", "with a\tmany\twith b\ta b\n");
+  EXPECT_NE(error({}, ErrorKind::data).find("valid.txt:1: \"many\" is not a number\n  fix: "), std::string::npos);
+}
+
 /// Words in any order, two in a row: a bag that is one line of training.
 TEST(Answers, ABagOfWords) {
   const AnswerRun run("classify", [](const std::string& letters) {

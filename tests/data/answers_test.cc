@@ -21,8 +21,8 @@ std::shared_ptr<const text::Labels> labels(const std::vector<std::string>& names
 }
 
 TEST(AnswersData, TextToNumbersAndBack) {
-  const Answers label("label", labels({"no", "oh yes"})), sets("labels", labels({"a", "b", "c"})),
-      number("number", labels({}));
+  const Answers label({"label"}, labels({"no", "oh yes"})), sets({"labels"}, labels({"a", "b", "c"})),
+      number({"number"}, labels({}));
   EXPECT_EQ(label.read(" oh yes "), Ids{1});
   EXPECT_EQ(label.read("maybe"), Ids{text::Labels::kUnseen});
   EXPECT_EQ(label.write(Ids{1}), "oh yes");
@@ -36,7 +36,7 @@ TEST(AnswersData, TextToNumbersAndBack) {
   EXPECT_EQ(sets.width(), 3);
   EXPECT_NE(number.fault("", "x").find("\"x\" is not a number"), std::string::npos);
   EXPECT_EQ(label.fault("", "x"), "");
-  const Answers tags("tags", labels({"X"}));
+  const Answers tags({"tags"}, labels({"X"}));
   EXPECT_EQ(tags.fault("a b", "X X"), "");
   EXPECT_EQ(tags.fault("a b", "X"), "2 words, 1 label\n  fix: write one label for each word");
 }
@@ -44,7 +44,7 @@ TEST(AnswersData, TextToNumbersAndBack) {
 /// Which label may follow which.
 TEST(AnswersData, SpansAreWellFormed) {
   const auto may = [](const std::vector<std::string>& names) {
-    const std::vector<float> m = Answers("tags", labels(names)).moves();
+    const std::vector<float> m = Answers({"tags"}, labels(names)).moves();
     return [m, names](const std::string& from, const std::string& to) {
       const auto at = [&](const std::string& s) {
         return s == "begin" ? names.size()
@@ -63,7 +63,7 @@ TEST(AnswersData, SpansAreWellFormed) {
               bioes("O", "S-X"));
   EXPECT_FALSE(bioes("B-X", "O") || bioes("I-X", "S-X") || bioes("O", "E-X") || bioes("B-X", "end") ||
                bioes("E-X", "I-X"));
-  EXPECT_TRUE(Answers("tags", labels({"NOUN", "VERB"})).moves().empty());
+  EXPECT_TRUE(Answers({"tags"}, labels({"NOUN", "VERB"})).moves().empty());
 }
 
 TEST(AnswersData, EveryWordBeginsOnce) {

@@ -19,6 +19,9 @@ std::unique_ptr<AttentionState> AttentionMechanism::state(int64_t, int64_t) cons
 Var AttentionMechanism::step(const Pass&, const Projected&, AttentionState&) const {
   fail(ErrorKind::internal, "attention: this mechanism takes no steps");
 }
+void AttentionMechanism::take(const Pass&, const Projected&, AttentionState&) const {
+  fail(ErrorKind::internal, "attention: this mechanism can't take up a prefix");
+}
 Var AttentionMechanism::read(const Pass&, const Projected&, std::span<const int32_t>) const {
   fail(ErrorKind::internal, "attention: this mechanism reads no other sequence");
 }

@@ -90,6 +90,8 @@ class AttentionMechanism {
   virtual std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const;
   /// One position more for every row of q: keys and values are taken up, then [rows, heads * dim]. `p` has no segments.
   virtual Var step(const Pass& pass, const Projected& p, AttentionState& state) const;
+  /// Keys and values of several positions at once are taken up, as if by as many steps: a prefix, of one sequence.
+  virtual void take(const Pass& pass, const Projected& p, AttentionState& state) const;
   /// Cross-attention of single rows to finished memories: row i of q reads segment memory_of[i] of p.keys.
   virtual Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const;
   /// What a single sentence attended to, [heads, queries, keys], for people to look at; false where there is no such

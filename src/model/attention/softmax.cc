@@ -28,7 +28,7 @@ Projected SoftmaxAttention::scored(const Pass& pass, const Projected& p) const {
 
 Var SoftmaxAttention::mix(const Pass& pass, const Projected& given) const {
   const Projected p = scored(pass, given);
-  Attention a = dot_attention(pass, setup_, p, mask_);
+  Attention a = dot_attention(pass, setup_, p, mask_of(pass));
   a.scale = score_->scale();
   if (fused()) return attention(pass.ctx, a);
   ScoreAttention s;
@@ -62,12 +62,24 @@ Var SoftmaxAttention::step(const Pass& pass, const Projected& given, AttentionSt
   return step_dot(pass, setup_, p, {cache}, rule(pass));
 }
 
+void SoftmaxAttention::take(const Pass& pass, const Projected& given, AttentionState& state) const {
+  auto& cache = static_cast<KeyCache&>(state);
+  const Projected p = scored(pass, given);
+  for (int64_t i = 0; i < p.k.rows(); ++i) {
+    Projected one = p;
+    one.q = pass.ctx.input(p.q.value().row_range(i, 1));
+    one.k = pass.ctx.input(p.k.value().row_range(i, 1));
+    one.v = pass.ctx.input(p.v.value().row_range(i, 1));
+    cache.append(one, setup_.width_kv());
+  }
+}
+
 Var SoftmaxAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const {
   return read_dot(pass, setup_, scored(pass, p), memory_of, rule(pass));
 }
 
 bool SoftmaxAttention::weights(const Pass& pass, const Projected& p, float* out) const {
-  dot_weights(pass, setup_, scored(pass, p), mask_, out, rule(pass));
+  dot_weights(pass, setup_, scored(pass, p), mask_of(pass), out, rule(pass));
   return true;
 }
 

@@ -34,6 +34,7 @@ class SoftmaxAttention : public AttentionMechanism {
   Var mix(const Pass& pass, const Projected& p) const override;
   std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
+  void take(const Pass& pass, const Projected& p, AttentionState& state) const override;
   Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const override;
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
   Var guide(const Pass& pass, const Projected& p, const Guide& guide) const override;
@@ -45,6 +46,9 @@ class SoftmaxAttention : public AttentionMechanism {
   bool fused() const { return score_->rule() == ScoreKind::dot && normalizer_.kind == NormaliserKind::softmax; }
   Projected scored(const Pass& pass, const Projected& p) const;
   StepRule rule(const Pass& pass) const;
+  Mask mask_of(const Pass& pass) const {
+    return pass.prefix && setup_.causal ? Mask::past_with_prefix(pass.prefix) : mask_;
+  }
 
   AttentionSetup setup_;
   Mask mask_;

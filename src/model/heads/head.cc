@@ -15,6 +15,7 @@
 #include "model/heads/label.h"
 #include "model/heads/labels.h"
 #include "model/heads/number.h"
+#include "model/heads/several.h"
 #include "model/heads/tags.h"
 #include "model/heads/words.h"
 #include "model/kinds.h"

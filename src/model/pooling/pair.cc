@@ -57,7 +57,7 @@ Var PairPooling::operator()(const Pass& pass, const TextRows& in) const {
   const Var both =
       concatenate_columns(ctx, {x, y, magnitude(ctx, subtract(ctx, x, y)), multiply(ctx, x, y)});  // [n, 4 d_model]
   const Var compared = compare_(pass, both, Activation::relu);
-  return ctx.reshape(segment_max(ctx, compared, *sides), {in.texts->count(), width()});
+  return ctx.reshape(segment_root_sum(ctx, compared, *sides), {in.texts->count(), width()});
 }
 
 }  // namespace attune

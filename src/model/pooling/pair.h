@@ -10,8 +10,9 @@ class PairPooling : public Pooling {
  public:
   static constexpr PoolingKind kKind{
       .name = "pair",
-      .sentence = "for two texts: each word beside what it finds in the other text, the largest of each column",
-      .formula = "y_i = softmax(x_i X'^T / sqrt(d)) X';  max_i relu(W [x_i, y_i, |x_i - y_i|, x_i y_i]) of both texts",
+      .sentence = "for two texts: each word is compared with what it finds in the other text",
+      .formula =
+          "y_i = softmax(x_i X'^T / sqrt(d)) X';  sum_i relu(W [x_i, y_i, |x_i - y_i|, x_i y_i]) / sqrt(n) of both",
       .cite = "Parikh et al. 2016, A Decomposable Attention Model for Natural Language Inference",
   };
   struct Options {

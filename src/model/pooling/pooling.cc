@@ -26,16 +26,7 @@ Var FirstPooling::operator()(const Pass& pass, const TextRows& in) const {
 }
 
 Var BagPooling::operator()(const Pass& pass, const TextRows& in) const {
-  const Segments& texts = *in.texts;
-  Ctx& ctx = pass.ctx;
-  const Var mean = segment_mean(ctx, in.rows, texts), roots = ctx.make({texts.count(), 1}, mean.dtype(), {});
-  ctx.run([&] {
-    by_type(roots.dtype(), [&](auto t) {
-      for (int64_t i = 0; i < texts.count(); ++i)
-        roots.value().template as<decltype(t)>()[i] = std::sqrt(static_cast<decltype(t)>(texts.length(i)));
-    });
-  });
-  return multiply(ctx, mean, roots);
+  return segment_root_sum(pass.ctx, in.rows, *in.texts);
 }
 
 AttentionPooling::AttentionPooling(const Options& o, int64_t d_model, const Blueprint& b)

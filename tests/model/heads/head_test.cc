@@ -21,9 +21,11 @@ struct Trial {
   std::vector<int32_t> ids{1, 7, 2, 8, 9, 1, 6, 2, 5, 4, 2};  // two texts, one, two and an end mark
   std::vector<CheckInput> inputs;
 
-  Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3) {
+  Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3,
+        std::vector<int64_t> groups = {}) {
     HeadSetup setup{.d_model = 6, .labels = labels};
     setup.pool = pool;
+    setup.groups = std::move(groups);
     head = make_head(kind, setup, Blueprint(shared, "head"), "model.head");
     parameters.allocate();
     std::vector<int32_t> lengths;
@@ -105,6 +107,24 @@ TEST(Heads, ANumber) {
   const double expected = 0.5 * ((s[0] - 1) * (s[0] - 1) + (s[1] + 2.5) * (s[1] + 2.5) + s[2] * s[2]);
   EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-6);
   expect_right(t.loss(), t.inputs);
+}
+
+TEST(Heads, SeveralAtOnce) {
+  const auto bits = [](float x) { return std::bit_cast<int32_t>(x); };
+  const Choice kind{"several", {{"heads", std::string("label number label")}, {"weights", std::string("1 0.25 2")}}};
+  const Trial t(kind, {"mean"}, {{2, bits(1), 0}, {0, bits(-2.5f), 1}, {1, bits(0), 1}}, 5, {3, 0, 2});
+  const std::vector<double> s = t.scores();  // 3 labels, a number, 2 labels
+  ASSERT_EQ(s.size(), 18u);
+  double expected = 0;
+  const std::vector<size_t> first{2, 0, 1}, last{0, 1, 1};
+  const std::vector<double> numbers{1, -2.5, 0};
+  for (size_t i = 0; i < 3; ++i) {
+    const double away = s[6 * i + 3] - numbers[i];
+    expected += 0.5 * (-log_softmax_of(s, 6 * i, 3, first[i]) + 0.25 * away * away -
+                       2 * log_softmax_of(s, 6 * i + 4, 2, last[i]));
+  }
+  EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-6);
+  EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6);
 }
 
 TEST(Heads, ALabelForEachWord) {
