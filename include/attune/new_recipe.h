@@ -33,10 +33,11 @@ struct NewRecipe {
   std::vector<std::pair<std::string, std::string>> settings;
 };
 
-/// The tasks that recipes can be for, those that come later too.
+/// The tasks that recipes can be for.
 std::vector<std::string> task_names();
 
-/// Files are pairs (source, target, source, target ...) or of two columns (tsv), for "language" texts, plain or .gz.
+/// Files are pairs (source, target, source, target ...) or of two columns (tsv), for "language" texts, for "classify"
+/// texts with labels (tsv, csv), for "tag" words with labels (CoNLL); plain or .gz.
 /// Those that are called val, valid, dev or test serve for that, the others for training. Reads all of them once.
 /// Errors say which file and what to do: ErrorKind::usage, data or io.
 NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>& files,

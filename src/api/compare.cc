@@ -179,7 +179,8 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
   c.metric = shared.train.metric;
 
   std::vector<VariantChoice> choices = variants_of(options.over);
-  if (shared.task == Task::classify && !any_bag(choices) && shared.model.shape != ModelShape::bag)
+  const bool one_head = kinds_of_head(shared.model.head).size() == 1;
+  if (shared.task == Task::classify && one_head && !any_bag(choices) && shared.model.shape != ModelShape::bag)
     choices.push_back({"bag", {{"model.shape", "bag"}, {"train.learning_rate", "1e-2"}}});
   std::optional<Error> first;
   for (const VariantChoice& choice : choices) b.add(choice, first);

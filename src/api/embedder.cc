@@ -40,7 +40,7 @@ struct Embedder::Body {
   mutable Arenas arenas;
 
   explicit Body(int threads) : pool(threads) {}
-  bool encodes() const { return opened.model->options().shape != ModelShape::decoder; }
+  bool encodes() const { return has_encoder(opened.model->options().shape); }
   /// Texts that are encoded alone have a mark before them and one after them.
   int64_t longest() const {
     const int64_t marks = opened.model->options().shape == ModelShape::encoder ? 2 : 1;

@@ -24,11 +24,10 @@ namespace {
 namespace fs = std::filesystem;
 constexpr double kShareOfPeak = 0.5;
 
-void check_task(const std::string& task, const std::vector<std::string>& files) {
+Task task_of(const std::string& task, const std::vector<std::string>& files) {
   const std::vector<std::string> tasks = task_names();
-  if (task == tasks[0] || task == tasks[1]) return;
-  if (std::find(tasks.begin(), tasks.end(), task) != tasks.end())
-    fail(ErrorKind::usage, "recipes for '{}' come in a later version\n  fix: attune new translate SOURCE TARGET", task);
+  const auto known = std::find(tasks.begin(), tasks.end(), task);
+  if (known != tasks.end()) return static_cast<Task>(known - tasks.begin());
   std::error_code ignored;
   if (fs::exists(task, ignored) || task.find_first_of("./") != std::string::npos) {
     std::vector<std::string> words{task};
@@ -39,9 +38,7 @@ void check_task(const std::string& task, const std::vector<std::string>& files) 
   }
   const std::string near = closest_name(task, tasks);
   fail(ErrorKind::usage, "unknown task '{}'. {}", task,
-       near.empty()
-           ? "Known: " + tasks[0] + ", " + tasks[1] + " (later: " + join({tasks.begin() + 2, tasks.end()}, ", ") + ")"
-           : "Did you mean '" + near + "'?");
+       near.empty() ? "Known: " + join(tasks, ", ") : "Did you mean '" + near + "'?");
 }
 
 /// A file as the recipe names it: from the recipe's folder, unless it was named from the root and lies elsewhere.
@@ -154,23 +151,25 @@ std::vector<std::string> task_names() {
   return find_field(fields_of(recipe), "task").rule.choices;
 }
 
-NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>& files,
+NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>& files,
                          const NewRecipeOptions& options) {
-  check_task(task, files);
-  const bool language = task == task_names()[static_cast<size_t>(Task::language)];
-  const Sides sides = language ? Sides::one : Sides::two;
-  const SortedFiles sorted = language ? sort_texts(files) : sort_files(files);
+  const Task task = task_of(name, files);
+  const bool language = task == Task::language, answers = gives_answers(task);
+  const Sides sides = sides_of(task);
+  const SortedFiles sorted = task == Task::translate ? sort_files(files) : sort_texts(files, task);
   DataSettings data;
   data.format = sorted.format;
   data.truncate = options.truncate;
   data.stream = language;
+  data.train = sorted.train;
+  const bool two_texts = answers && describe_columns(sorted.train[0], task, data);
   const CorpusLook look = look_at(sorted.train, "train", data, sides);
 
   NewRecipe n;
   n.train = sorted.train;
   n.valid = sorted.valid;
   n.test = sorted.test;
-  n.file = task + ".toml";
+  n.file = name + ".toml";
   if (!options.out.empty() && options.out != "-") n.file = options.out;
   n.pairs = look.pairs;
   n.source_words = look.source.words;
@@ -182,12 +181,20 @@ NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>
 
   const int threads = options.threads > 0 ? options.threads : default_threads();
   const int64_t memory = options.memory > 0 ? options.memory : memory_to_spare();
-  SizedRecipe sized = language ? choose_language_sizes(look, memory, threads) : choose_sizes(look, memory, threads);
+  SizedRecipe sized = language  ? choose_language_sizes(look, memory, threads)
+                      : answers ? choose_answer_sizes(task, look, memory, threads)
+                                : choose_sizes(look, memory, threads);
+  if (two_texts) {
+    sized.recipe.model.pool = {"pair"};
+    sized.reasons["model.pool"] = "two texts are compared word by word";
+  }
   DataSettings& d = sized.recipe.data;
-  d.format = sorted.format;
+  d.format = data.format;
+  d.columns = data.columns;
+  d.header = data.header;
   d.truncate = options.truncate;
   d.train = sorted.train;
-  if (!language) {
+  if (task == Task::translate) {
     const auto languages = languages_of(d);
     if (languages[0] != "source") d.languages = {languages[0], languages[1]};
     n.source_language = languages[0];
@@ -197,11 +204,16 @@ NewRecipe propose_recipe(const std::string& task, const std::vector<std::string>
   d.valid = from_recipe(sorted.valid, options.out);
   d.test = from_recipe(sorted.test, options.out);
   n.parameters = parameters_of(sized.recipe);
-  const double operations = language ? language_operations(sized.recipe) : training_operations(sized.recipe, look);
+  const double operations = language  ? language_operations(sized.recipe)
+                            : answers ? answer_operations(sized.recipe)
+                                      : training_operations(sized.recipe, look);
   n.seconds = operations / (1e9 * kShareOfPeak * peak_gflops(threads));
   if (language) {
     write_language(sized, n);
     tell_language(sized, look, threads, n);
+  } else if (answers) {
+    write_answers(sized, n);
+    tell_answers(sized, look, data, threads, n);
   } else {
     write(sized, n);
     tell(sized, look, threads, n);

@@ -31,6 +31,10 @@ class RecipeLayout {
 /// A language model's recipe, and what there is to say about it.
 void write_language(SizedRecipe& sized, NewRecipe& n);
 void tell_language(const SizedRecipe& sized, const CorpusLook& look, int threads, NewRecipe& n);
+/// The same of labels; `data` has the training files as they were named, with describe_columns.
+void write_answers(SizedRecipe& sized, NewRecipe& n);
+void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const DataSettings& data, int threads,
+                  NewRecipe& n);
 /// 5400 -> "90 minutes", roughly.
 std::string time_text(double seconds);
 

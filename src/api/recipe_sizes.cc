@@ -49,6 +49,11 @@ int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * ste
 
 constexpr int64_t kManyCharacters = 2'000;
 
+/// Of both stacks, as far as there are two.
+int64_t layers_of(const ModelOptions& m) {
+  return (has_encoder(m.shape) ? m.encoder_layers : 0) + (has_decoder(m.shape) ? m.decoder_layers : 0);
+}
+
 void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan) {
   auto& t = s.recipe.tokenizer;
   auto& reason = s.reasons["tokenizer.size"];
@@ -177,8 +182,8 @@ SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
 int64_t parameters_of(const Recipe& r) {
   const int64_t d = r.model.d_model, attention = 4 * (d * d + d) + 2 * d;
   const int64_t feed_forward = 2 * d * r.model.d_ff + r.model.d_ff + d + 2 * d;
-  if (r.model.shape == ModelShape::decoder)
-    return r.tokenizer.size * d + r.model.decoder_layers * (attention + feed_forward);
+  if (!has_encoder(r.model.shape) || !has_decoder(r.model.shape))
+    return r.tokenizer.size * d + layers_of(r.model) * (attention + feed_forward);
   return r.tokenizer.size * d + r.model.encoder_layers * (attention + feed_forward) +
          r.model.decoder_layers * (2 * attention + feed_forward);
 }
@@ -197,8 +202,7 @@ int64_t training_memory(const Recipe& r, int threads) {
   const int64_t weights = 4 * parameters_of(r) * (5 + 2 * threads);
   // Source rows pass the encoder, target rows the decoder; each thread works on one shard at a time.
   const int64_t rows = r.train.batch_tokens.tokens / (r.train.shards * r.train.slices) * threads;
-  const int64_t layers = (r.model.shape == ModelShape::decoder ? 0 : r.model.encoder_layers) + r.model.decoder_layers;
-  return weights + 4 * rows * layers * (16 * r.model.d_model + 2 * r.model.d_ff);
+  return weights + 4 * rows * layers_of(r.model) * (16 * r.model.d_model + 2 * r.model.d_ff);
 }
 
 }  // namespace attune

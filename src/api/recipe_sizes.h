@@ -20,6 +20,11 @@ SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads);
 
 /// The same for a language model that reads the target of `look` as a stream.
 SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int threads);
+/// The same for labels of texts, or of words.
+SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, int64_t memory, int threads);
+/// Looks into a file of texts and labels, or of words and labels: which format it has and which columns are what.
+/// True: there are two texts to a label.
+bool describe_columns(const std::string& file, Task task, DataSettings& data);
 /// Pieces for a text: as many as wanted, but all its characters, and no more than its words give. `reason`: if not.
 int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason);
 
@@ -31,6 +36,7 @@ int64_t parameters_of(const Recipe& recipe);
 /// Floating-point operations of a whole training run that ends after so many updates.
 double training_operations(const Recipe& recipe, const CorpusLook& look);
 double language_operations(const Recipe& recipe);
+double answer_operations(const Recipe& recipe);
 /// Bytes of weights, gradients, moments and activations.
 int64_t training_memory(const Recipe& recipe, int threads);
 

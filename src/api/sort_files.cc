@@ -141,8 +141,12 @@ SortedFiles sort_single(const std::vector<std::string>& files) {
 
 }  // namespace
 
-SortedFiles sort_texts(const std::vector<std::string>& files) {
-  check_names(files, "language text.txt", "");
+SortedFiles sort_texts(const std::vector<std::string>& files, Task task) {
+  check_names(files,
+              task == Task::tag        ? "tag train.conll"
+              : task == Task::classify ? "classify train.tsv"
+                                       : "language text.txt",
+              "");
   return sort_single(files);
 }
 

@@ -15,7 +15,7 @@ struct SortedFiles {
 /// Goes by names, and looks inside only to tell a file of two columns from others. ErrorKind::usage says how to name
 /// them when sides are missing, swapped or mixed up.
 SortedFiles sort_files(const std::vector<std::string>& files);
-/// The same for texts of one side, each file by itself.
-SortedFiles sort_texts(const std::vector<std::string>& files);
+/// The same for texts of one side, or with their labels: each file by itself.
+SortedFiles sort_texts(const std::vector<std::string>& files, Task task);
 
 }  // namespace attune

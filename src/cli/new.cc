@@ -76,7 +76,8 @@ void run(Arguments& a, const Session& session) {
   if (const ProbeOptions& p = a.probe; p.lines || p.gap || p.depth || p.words)
     throw Error(ErrorKind::usage, "--lines, --gap, --depth and --words are for probes\n  fix: leave them out");
   const bool to_stdout = a.options.out == "-";
-  if (a.options.out.empty() && (a.task == "translate" || a.task == "language")) a.options.out = a.task + ".toml";
+  const std::vector<std::string> tasks = task_names();
+  if (a.options.out.empty() && std::count(tasks.begin(), tasks.end(), a.task) > 0) a.options.out = a.task + ".toml";
   if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
   a.options.threads = session.threads;
   const NewRecipe n = propose_recipe(a.task, a.files, a.options);
@@ -99,15 +100,20 @@ void add_new(CLI::App& app, Session& session) {
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
                                   "  attune new translate pairs.tsv --out -\n"
                                   "  attune new language book.txt\n"
+                                  "  attune new classify train.tsv valid.tsv test.tsv\n"
+                                  "  attune new tag train.conllu dev.conllu test.conllu\n"
                                   "  attune new probe:listops --out listops --depth 3");
   command->group("Making models");
   command
-      ->add_option("TASK", a->task,
-                   "what is to be learned: translate, language, or probe:copy, probe:listops, probe:agreement")
+      ->add_option(
+          "TASK", a->task,
+          "what is to be learned: translate, language, classify, tag, or probe:copy, probe:listops, probe:agreement")
       ->required();
-  command->add_option("FILE", a->files,
-                      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
-                      "or one file of two columns (tsv); language: texts; plain or .gz");
+  command->add_option(
+      "FILE", a->files,
+      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
+      "or one file of two columns (tsv); language: texts; classify: label, tab, text (tsv, csv); tag: CoNLL; "
+      "plain or .gz");
   command
       ->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");

@@ -228,10 +228,62 @@ TEST_F(NewRecipeTest, TasksAndMixedUpWords) {
        {"a.de", "translate"},
        "'a.en' is a file, and the task comes first\n  fix: attune new translate a.en a.de"},
       {"tarnslate", {"a"}, "unknown task 'tarnslate'. Did you mean 'translate'?"},
-      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language (later: classify, tag)"},
-      {"classify", {"a"}, "recipes for 'classify' come in a later version\n  fix: attune new translate SOURCE TARGET"},
+      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language, classify, tag"},
+      {"clasify", {"a"}, "unknown task 'clasify'. Did you mean 'classify'?"},
   };
   for (const auto& c : cases) EXPECT_EQ(error_of([&] { propose_recipe(c.task, c.files); }), "usage: " + c.says);
+}
+
+TEST_F(NewRecipeTest, TextsWithLabels) {
+  std::string first, last, pairs, csv = "review,label\n";
+  for (int i = 0; i < 60; ++i) {
+    const std::string label = i % 3 ? "good" : "bad", text = fmt::format("word{} word{}", i, i + 1);
+    first += label + "\t" + text + "\n";
+    last += text + "\t" + label + "\n";
+    pairs += label + "\t" + text + "\t" + text + " too\n";
+    csv += "\"" + text + "\"," + label + "\n";
+  }
+  const auto proposed = [&](const std::string& name, const std::string& text) {
+    out = dir / (name + ".toml");
+    const NewRecipe n = propose_recipe("classify", {put(dir / name, text), put(dir / ("valid-" + name), text)},
+                                       {.out = out, .threads = 1});
+    EXPECT_NE(n.notes[0].find("60 texts to train on, "), std::string::npos) << n.notes[0];
+    EXPECT_NE(n.notes[0].find("2 labels: good, bad"), std::string::npos) << n.notes[0];
+    EXPECT_EQ(n.valid_pairs, 60);
+    return loaded(n, out);
+  };
+  const Recipe a = proposed("first.tsv", first), b = proposed("last.tsv", last), c = proposed("pairs.tsv", pairs),
+               d = proposed("named.csv", csv);
+  EXPECT_EQ(a.task, Task::classify);
+  EXPECT_EQ(a.model.shape, ModelShape::encoder);
+  EXPECT_TRUE(a.data.columns.texts.empty());
+  EXPECT_EQ(a.data.valid, std::vector<std::string>{"valid-first.tsv"});
+  EXPECT_EQ(b.data.columns.texts, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(c.model.pool.kind, "pair");
+  EXPECT_EQ(d.data.format, DataFormat::csv);
+  EXPECT_TRUE(d.data.header);
+  EXPECT_EQ(d.data.columns.texts, (std::vector<std::string>{"1", "2"}));
+  const std::string wide = put(dir / "wide.tsv", "a\tb\tc\td\n");
+  EXPECT_NE(
+      error_of([&] { propose_recipe("classify", {wide}); }).find("has 4 columns: which are the text and the label?"),
+      std::string::npos);
+}
+
+TEST_F(NewRecipeTest, WordsWithLabels) {
+  std::string two, ten;
+  for (int i = 0; i < 40; ++i) {
+    two += fmt::format("word{} X\nword{} Y\n\n", i, i + 1);
+    ten += fmt::format("1\tword{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n", i);
+  }
+  out = dir / "tag.toml";
+  const NewRecipe n = propose_recipe("tag", {put(dir / "train.conll", two)}, {.out = out, .threads = 1});
+  EXPECT_NE(n.notes[0].find("40 texts to train on, 80 words; 2 labels: X, Y"), std::string::npos) << n.notes[0];
+  const Recipe r = loaded(n, out);
+  EXPECT_EQ(r.task, Task::tag);
+  EXPECT_EQ(r.data.columns.texts, (std::vector<std::string>{"1", "2"}));
+  out = dir / "tag-u.toml";
+  const NewRecipe u = propose_recipe("tag", {put(dir / "train.conllu", ten)}, {.out = out, .threads = 1});
+  EXPECT_TRUE(loaded(u, out).data.columns.texts.empty());
 }
 
 TEST_F(NewRecipeTest, NothingIsOverwritten) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/small_run.h"
+#include "attune/embedder.h"
 #include "attune/scorer.h"
 #include "attune/test.h"
 #include "attune/translator.h"
@@ -41,6 +42,7 @@ TEST(Prefix, OneDecoderCopiesLetters) {
   for (const double s : all[3].token_scores) sum += s;
   EXPECT_NEAR(score.log_prob, sum, 1e-4);
   ASSERT_FALSE(all[0].alignment.empty());
+  EXPECT_EQ(Embedder(model, 1).embed({lines[0]})[0].vector.size(), 32u);
   const AttentionLook look = t.attention("a b c d");
   EXPECT_EQ(look.columns.size(), 5u);
   EXPECT_EQ(look.rows.size(), 5u);

@@ -73,7 +73,9 @@ TEST_F(NewTest, Mistakes) {
   } cases[] = {
       {{en, de}, 2, "'" + en + "' is a file, and the task comes first\n  fix: attune new translate " + en + " " + de},
       {{"translat", en, de}, 2, "unknown task 'translat'. Did you mean 'translate'?\n"},
-      {{"tag", en}, 2, "recipes for 'tag' come in a later version\n"},
+      {{"tag", put(dir / "words", "one\ntwo\n")},
+       4,
+       (dir / "words") + " has one column\n  fix: write a word, a tab and "},
       {{"translate", en, shorter},
        4,
        "corpora differ in length: " + en + " has 3 lines, " + shorter + " has 1\n  fix: look for a lost last line"},

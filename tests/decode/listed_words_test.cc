@@ -16,7 +16,7 @@ namespace {
 /// Some words of each; always the end.
 Shortlist some_words(int64_t vocabulary, int each, Ids always = {2}) {
   std::mt19937 random(3);
-  Sentences words(static_cast<size_t>(vocabulary));
+  IdLists words(static_cast<size_t>(vocabulary));
   for (auto& w : words)
     for (int i = 0; i < each; ++i)
       w.push_back(4 + static_cast<int32_t>(random() % static_cast<unsigned>(vocabulary - 4)));
@@ -34,7 +34,7 @@ TEST(ListedWords, BeamFindsWhatTheTextbookFindsAmongThem) {
   for (const uint64_t seed : {1, 2, 3}) {
     const auto model = tiny_model({.d_model = 16, .vocabulary = 30}, seed, 1.2f);
     const Shortlist list = some_words(30, 2, {2, 3, 7});  // of marks: one more that is never said, but counts
-    const Sentences sources = random_sentences(4, 5, 30, static_cast<int>(seed) + 10);
+    const IdLists sources = random_sentences(4, 5, 30, static_cast<int>(seed) + 10);
     SearchOptions o{.beam = 4, .n_best = 3, .longest = 7};
     const auto free = found(*model, sources, o);
     o.shortlist = &list;
@@ -79,7 +79,7 @@ TEST(ListedWords, AListOfAllWordsChangesNothing) {
   const Transformer* both[] = {one.get(), other.get()};
   const Transformer* single[] = {one.get()};
   const Transformer* small[] = {int8.get()};
-  const Sentences sources = random_sentences(8, 9, 60, 6);
+  const IdLists sources = random_sentences(8, 9, 60, 6);
   const TinyBatch batch = TinyBatch::of(sources);
   const std::vector<Ids> prefixes{{7, 3}, {}, {8}, {}, {}, {}, {}, {9, 9}};
   for (const bool sample : {false, true})
@@ -99,7 +99,7 @@ TEST(ListedWords, ASentenceDoesNotSeeItsBatchMates) {
   const auto f32 = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f);
   const auto int8 = int8_of(*f32);
   const Shortlist list = some_words(333, 6);
-  const Sentences sources = random_sentences(40, 15, 333, 5);
+  const IdLists sources = random_sentences(40, 15, 333, 5);
   ThreadPool pool(3);
   for (const Transformer* model : {f32.get(), int8.get()})
     for (const int64_t beam : {1, 4}) {
@@ -118,7 +118,7 @@ TEST(ListedWords, ASentenceDoesNotSeeItsBatchMates) {
 TEST(ListedWords, APrefixMayHaveOtherWords) {
   const auto model = tiny_model({.vocabulary = 40}, 2, 1.3f);
   const Shortlist list(40, {2, 4, 5, 6, 7}, {});
-  const Sentences sources{{8, 9, 2}, {8, 2}}, prefixes{{30, 3, 39}, {}};
+  const IdLists sources{{8, 9, 2}, {8, 2}}, prefixes{{30, 3, 39}, {}};
   const TinyBatch batch = TinyBatch::of(sources);
   for (const bool sample : {false, true}) {
     Arena arena;

@@ -13,10 +13,10 @@
 namespace attune {
 
 using Ids = std::vector<int32_t>;
-using Sentences = std::vector<Ids>;
+using IdLists = std::vector<Ids>;
 
 /// What a search of all of them finds; it leaves nothing in its arena.
-inline std::vector<std::vector<Hypothesis>> found(const Transformer& model, const Sentences& sources,
+inline std::vector<std::vector<Hypothesis>> found(const Transformer& model, const IdLists& sources,
                                                   const SearchOptions& options, ThreadPool* pool = nullptr) {
   Arena arena;
   const TinyBatch batch = TinyBatch::of(sources);

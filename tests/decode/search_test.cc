@@ -15,7 +15,7 @@ namespace {
 TEST(Search, GreedySaysTheMostProbableTokenUntilTheEnd) {
   for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
     const auto model = tiny_model({.norm = norm, .heads_kv = 2});
-    const Sentences sources = random_sentences(6, 12, 20, 1);
+    const IdLists sources = random_sentences(6, 12, 20, 1);
     const auto all = found(*model, sources, {.beam = 1});
     for (size_t s = 0; s < sources.size(); ++s) {
       Ids said;
@@ -46,7 +46,7 @@ TEST(Search, BeamFindsWhatTheTextbookFinds) {
       for (const int64_t n_best : {1, 3}) {
         // flat enough that hypotheses of all lengths end, sharp enough that no two are equal
         const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, seed, 1.2f);
-        const Sentences sources = random_sentences(3, 6, 9, static_cast<int>(seed) + 10);
+        const IdLists sources = random_sentences(3, 6, 9, static_cast<int>(seed) + 10);
         const SearchOptions o{.beam = 5, .length_penalty = penalty, .n_best = n_best, .longest = 9};
         const auto all = found(*model, sources, o);
         for (size_t s = 0; s < sources.size(); ++s) {
@@ -69,7 +69,7 @@ TEST(Search, AWideBeamIsExhaustive) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 7}, 4, 1.2f);
   const Ids source{4, 6, 5, 2};
   Naive best{{}, 0, -1e9};
-  Sentences open{{}};
+  IdLists open{{}};
   std::vector<double> log_prob{0};
   for (size_t i = 0; i < open.size(); ++i) {
     const auto p = next_log_probs(*model, source, open[i]);
@@ -98,7 +98,7 @@ bool same(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
 
 TEST(Search, ASentenceDoesNotSeeItsBatchMates) {
   const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f);
-  const Sentences sources = random_sentences(70, 25, 333, 5);
+  const IdLists sources = random_sentences(70, 25, 333, 5);
   for (const int64_t beam : {1, 4}) {
     const SearchOptions o{.beam = beam, .n_best = std::min<int64_t>(beam, 2)};
     const auto together = found(*model, sources, o);
@@ -129,7 +129,7 @@ TEST(Search, EndsAtTheLongest) {
 
 TEST(Search, TheLongestGrowsWithTheSource) {
   const auto model = tiny_model({.vocabulary = 40});
-  const Sentences sources{{5, 6, 7, 2}, {9, 2}};
+  const IdLists sources{{5, 6, 7, 2}, {9, 2}};
   for (const double by : {0.0, 0.5, 2.0, 3.0}) {
     const auto all = found(*model, sources, {.beam = 2, .expansion = by, .end = -1});
     EXPECT_EQ(std::ssize(all[0][0].ids), static_cast<int64_t>(4 * by) + 10);
@@ -159,7 +159,7 @@ TEST(Search, RefusesWhatCannotBe) {
 /// What each token added, by the whole decoder.
 TEST(Search, TokensTellTheirLogProbabilities) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
-  const Sentences sources = random_sentences(4, 6, 9, 3);
+  const IdLists sources = random_sentences(4, 6, 9, 3);
   const auto all = found(*model, sources, {.beam = 3, .n_best = 3, .longest = 7});
   for (size_t s = 0; s < sources.size(); ++s)
     for (const Hypothesis& h : all[s]) {
@@ -178,7 +178,7 @@ TEST(Search, TokensTellTheirLogProbabilities) {
 
 TEST(Search, BeginsWithThePrefix) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
-  const Sentences sources = random_sentences(3, 6, 9, 3), prefixes{{7, 5, 5}, {}, {8}};
+  const IdLists sources = random_sentences(3, 6, 9, 3), prefixes{{7, 5, 5}, {}, {8}};
   Arena arena;
   const TinyBatch batch = TinyBatch::of(sources);
   for (const bool sample : {false, true}) {
@@ -198,7 +198,7 @@ TEST(Search, BeginsWithThePrefix) {
 
 TEST(Search, RulesHold) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 5, 1.1f);
-  const Sentences sources = random_sentences(8, 6, 9, 3);
+  const IdLists sources = random_sentences(8, 6, 9, 3);
   for (const auto& s : found(*model, sources, {.beam = 4, .n_best = 4, .longest = 12, .shortest = 5}))
     for (const Hypothesis& h : s) EXPECT_GE(h.ids.size(), 5u);
   for (const int64_t n : {1, 2, 3})
@@ -243,7 +243,7 @@ TEST(Search, SamplesAreTheModelsProbabilities) {
 
 TEST(Search, SamplesAreTheSameAloneOrTogether) {
   const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f);
-  const Sentences sources = random_sentences(20, 15, 333, 5);
+  const IdLists sources = random_sentences(20, 15, 333, 5);
   const SearchOptions o{
       .n_best = 3, .sample = true, .sampling = {.temperature = 1.5, .top_k = 50, .top_p = 0.95, .seed = 9}};
   const auto together = found(*model, sources, o);
@@ -261,7 +261,7 @@ TEST(Search, SamplesAreTheSameAloneOrTogether) {
 TEST(Search, AnEnsembleIsTheMeanOfItsModels) {
   const auto one = tiny_model({.d_model = 16, .vocabulary = 9}, 1, 1.2f),
              other = tiny_model({.d_model = 16, .vocabulary = 9}, 2, 1.2f);
-  const Sentences sources = random_sentences(4, 6, 9, 3);
+  const IdLists sources = random_sentences(4, 6, 9, 3);
   const TinyBatch batch = TinyBatch::of(sources);
   Arena arena;
   const SearchOptions o{.beam = 4, .n_best = 2, .longest = 7};
@@ -285,7 +285,7 @@ TEST(Search, AnEnsembleIsTheMeanOfItsModels) {
 /// Scores with the penalty by the whole decoder's attention; and with it, what is left out loses.
 TEST(Search, CoverageIsWuEtAls) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 3, 1.3f);
-  const Sentences sources = random_sentences(4, 8, 9, 3);
+  const IdLists sources = random_sentences(4, 8, 9, 3);
   const double b = 0.4;
   const auto all = found(*model, sources, {.beam = 4, .coverage_penalty = b, .n_best = 4, .longest = 8});
   int64_t seen = 0;

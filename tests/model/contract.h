@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "data/batches.h"
 #include "model/tiny_model.h"
 
 namespace attune {
@@ -91,6 +92,22 @@ inline std::vector<float> encoded(const Transformer& model, const IdLists& sente
   Pass pass{ctx, model.parameters()};
   const TinyBatch b = TinyBatch::of(sentences);
   return numbers(model.encode(pass, b.tokens()));
+}
+
+/// Pairs whose sides are the same.
+inline Batch copies_of(const IdLists& sentences) {
+  Batch batch;
+  std::vector<int32_t> lengths;
+  for (const auto& s : sentences) {
+    batch.source.insert(batch.source.end(), s.begin(), s.end());
+    batch.target_out.insert(batch.target_out.end(), s.begin(), s.end());
+    batch.target_in.push_back(1);
+    batch.target_in.insert(batch.target_in.end(), s.begin(), s.end() - 1);
+    lengths.push_back(static_cast<int32_t>(s.size()));
+  }
+  batch.source_segments = batch.target_segments = Segments::of_lengths(lengths);
+  batch.examples.resize(lengths.size());
+  return batch;
 }
 
 }  // namespace attune

@@ -15,21 +15,6 @@ namespace {
 
 class LearningContract : public Contract {};
 
-Batch copies_of(const IdLists& sentences) {
-  Batch batch;
-  std::vector<int32_t> lengths;
-  for (const auto& s : sentences) {
-    batch.source.insert(batch.source.end(), s.begin(), s.end());
-    batch.target_out.insert(batch.target_out.end(), s.begin(), s.end());
-    batch.target_in.push_back(1);
-    batch.target_in.insert(batch.target_in.end(), s.begin(), s.end() - 1);
-    lengths.push_back(static_cast<int32_t>(s.size()));
-  }
-  batch.source_segments = batch.target_segments = Segments::of_lengths(lengths);
-  batch.examples.resize(lengths.size());
-  return batch;
-}
-
 /// Gradient checkpointing: two updates of the same bits, buffers and all, in the memory that was foreseen.
 TEST_P(LearningContract, ComputingLayersTwiceChangesNothing) {
   for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {

@@ -116,17 +116,7 @@ TEST(Prefix, GradientsAreRight) {
 TEST(Prefix, LearnsTheSameForAnyThreads) {
   ModelOptions o = options_of("sinusoidal");
   o.dropout = o.attention_dropout = 0.1;
-  Batch batch;
-  std::vector<int32_t> lengths;
-  for (const auto& s : random_sentences(40, 20, 20, 12)) {
-    batch.source.insert(batch.source.end(), s.begin(), s.end());
-    batch.target_out.insert(batch.target_out.end(), s.begin(), s.end());
-    batch.target_in.push_back(1);
-    batch.target_in.insert(batch.target_in.end(), s.begin(), s.end() - 1);
-    lengths.push_back(static_cast<int32_t>(s.size()));
-  }
-  batch.source_segments = batch.target_segments = Segments::of_lengths(lengths);
-  batch.examples.resize(lengths.size());
+  const Batch batch = copies_of(random_sentences(40, 20, 20, 12));
   const Batch* one = &batch;
   TrainOptions train;
   train.batch_tokens = TokenBudget{1024};
