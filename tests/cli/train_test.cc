@@ -108,7 +108,7 @@ class OnTerminal {
     std::string seen;
     const auto start = std::chrono::steady_clock::now();
     while (text.empty() || seen.find(text) == std::string::npos) {
-      if (std::chrono::steady_clock::now() - start > std::chrono::seconds(60)) return seen + "<too slow>";
+      if (std::chrono::steady_clock::now() - start > std::chrono::seconds(300)) return seen + "<too slow>";
       pollfd ready{master_, POLLIN, 0};
       if (poll(&ready, 1, 1000) == 0) continue;
       char part[4096];
