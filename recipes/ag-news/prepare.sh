@@ -11,7 +11,8 @@ find_file() {
 }
 in=$1 out=$2
 mkdir -p "$out"
-train=$(find_file train5000.csv train.csv) test=$(find_file test.csv)
+train=$(find_file train5000.csv train.csv)
+test=$(find_file test.csv)
 lines() {
   gzip -cdf "$1" | awk '
     BEGIN { split("World Sports Business Sci/Tech", labels, " ") }

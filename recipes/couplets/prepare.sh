@@ -10,7 +10,8 @@ find_file() {
 }
 in=$1 out=$2
 mkdir -p "$out"
-train=$(find_file train_100k.tsv train.tsv) test=$(find_file test.tsv)
+train=$(find_file train_100k.tsv train.tsv)
+test=$(find_file test.tsv)
 # In UTF-8 all bytes but 0x80-0xBF begin a character: without those, bytes can be counted in any locale.
 same='function n(s) { gsub(/[\200-\277]/, "", s); return length(s) } BEGIN { FS = "\t" } NF == 2 && n($1) == n($2)'
 gzip -cdf "$train" | LC_ALL=C awk "$same" | LC_ALL=C awk -F'\t' '!seen[$1]++' > "$out/all.tsv"

@@ -10,7 +10,8 @@ find_file() {
 }
 in=$1 out=$2
 mkdir -p "$out"
-train=$(find_file train_5500.label train.txt) test=$(find_file TREC_10.label test.txt)
+train=$(find_file train_5500.label train.txt)
+test=$(find_file TREC_10.label test.txt)
 lines() { gzip -cdf "$1" | iconv -f iso-8859-1 -t utf-8 | awk '{ label = $1; sub(/:.*/, "", label); $1 = ""; print label "\t" substr($0, 2) }'; }
 lines "$test" > "$out/test.tsv"
 lines "$train" | awk -F'\t' -v dir="$out" '
