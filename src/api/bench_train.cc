@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "api/answerer.h"
 #include "api/model_files.h"
 #include "api/start_model.h"
 #include "attune/bench.h"
@@ -19,13 +20,12 @@ namespace {
 
 TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   ThreadPool pool(bench.threads);
-  const Sides sides = sides_of(recipe.task);
   if (recipe.train.batch_tokens.automatic())
     fail(ErrorKind::recipe,
          "train.batch_tokens = \"auto\" is chosen when a run begins\n  fix: add --set train.batch_tokens=4096");
-  const Tokenizers tokenizers = recipe.tokenizer_of_start ? StartModel(recipe).tokenizers()
-                                                          : train_tokenizers(recipe.data, recipe.tokenizer, sides);
-  TrainingData data = read_training_data(recipe.data, tokenizers.encoders(sides), recipe.train.seed, &pool);
+  Tokenizers tokenizers = recipe.tokenizer_of_start ? StartModel(recipe).tokenizers() : learn_tokenizers(recipe);
+  if (recipe.tokenizer_of_start) tokenizers.labels = learn_labels_of(recipe);
+  TrainingData data = read_training_data(recipe.data, encoders_of(recipe, tokenizers), recipe.train.seed, &pool);
   let_pieces_drop(tokenizers, recipe.train, data.train);
   Transformer model(recipe.model, vocabularies_of(recipe, tokenizers), recipe.train.freeze);
   model.initialize(recipe.train.seed);

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "api/answer_run.h"
+#include "attune/bench.h"
 #include "attune/classifier.h"
 #include "attune/embedder.h"
 #include "attune/generator.h"
@@ -191,6 +192,8 @@ TEST(Answers, MissingWordsAreGuessedAndHelp) {
                   "model.encoder_layers=2"};
   const auto scores = run.test("m", sets);
   EXPECT_LT(scores.at("perplexity"), 3.0);  // 6 letters
+  const TrainBench bench{.recipe = run.folder / "recipe.toml", .sets = sets, .threads = 1, .updates = 2, .warm = 0};
+  EXPECT_GT(bench_train(bench).ms_per_update, 0);
   const std::string said =
       ": it guesses words that are missing\n  fix: use `attune embed`, or begin another training with it: train.start";
   EXPECT_NE(error_of([&] { Generator(run.folder / "m"); }, ErrorKind::model).find(said), std::string::npos);
