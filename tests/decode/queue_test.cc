@@ -81,7 +81,7 @@ TEST(SearchQueue, TheRoomThereIsChangesNoBit) {
   const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f),
              other = tiny_model({.vocabulary = 333}, 2, 1.3f);
   const Transformer* models[] = {model.get(), other.get()};
-  const Sentences sources = random_sentences(60, 25, 333, 5);
+  const Sentences sources = random_sentences(30, 25, 333, 5);
   Sentences prefixes(sources.size());
   for (size_t s = 0; s < prefixes.size(); s += 3) prefixes[s] = {7, 9};
   const SearchOptions ways[] = {{.beam = 1},
