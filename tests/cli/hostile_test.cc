@@ -86,8 +86,9 @@ TEST_F(Hostile, AThousandLinesAreAThousandVectors) {
 TEST_F(Hostile, AMegabyteIsCroppedWhateverThePositions) {
   const TempFolder other;
   const std::string any = make_model(other, {.position = "alibi"});
-  const Outcome r = run_attune(
-      {"score", any, put(dir / "long", std::string(1 << 20, 'a') + "\n"), put(dir / "short", "a dog\n"), "--json"});
+  std::string megabyte(1 << 20, 'a');
+  megabyte += '\n';
+  const Outcome r = run_attune({"score", any, put(dir / "long", megabyte), put(dir / "short", "a dog\n"), "--json"});
   EXPECT_EQ(r.code, 0) << r.err;
   EXPECT_NE(r.out.find("\"cropped\":true"), std::string::npos);
   EXPECT_NE(r.err.find("note: 1 line was cropped to 4,095 tokens"), std::string::npos) << r.err;
