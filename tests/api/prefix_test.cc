@@ -21,7 +21,8 @@ Sets with(Sets sets, const Sets& more) {
 
 TEST(Prefix, OneDecoderCopiesLetters) {
   const SmallRun run;
-  run.train("m", with(kPrefix, {"train.stop=400u", "train.validate=400u", "train.save=400u", "model.dropout=0.0"}));
+  run.train("m", with(kPrefix, {"train.stop=400u", "train.validate=400u", "train.save=400u", "model.dropout=0.0",
+                                "train.batch_tokens=256", "model.position=rope"}));
   const std::string model = run.folder / "m";
   const Translator t(model, 2);
   const std::vector<std::string> lines{"a b c d", "h", "", "b b a g e f", "d c"};
