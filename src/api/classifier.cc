@@ -4,7 +4,6 @@
 #include <cmath>
 
 #include "api/answer_model.h"
-#include "base/text.h"
 
 namespace attune {
 
@@ -24,23 +23,27 @@ struct Classifier::Body : AnswerModel {
 
   Classification of(const Answered& a) const {
     const std::vector<std::string>& heads = answers().heads();
-    if (heads.size() == 1) return of_head(heads[0], a);
     Classification c;
+    if (heads.size() == 1) {
+      c = of_head(heads[0], a);
+      c.label = answers().write(a.answers);
+      return c;
+    }
     int64_t from = 0;
     for (size_t h = 0; h < heads.size(); ++h) {
       const auto scores = a.scores.begin() + from;
       from += answers().width(h);
       c.parts.push_back(of_head(heads[h], {{a.answers[h]}, {scores, a.scores.begin() + from}}));
+      c.parts.back().label = answers().write_one(h, a.answers[h]);
     }
     c.label = answers().write(a.answers);
-    for (size_t h = 0; const std::string& label : split(c.label, '\t')) c.parts[h++].label = label;
     c.score = c.parts[0].score;
     return c;
   }
 
-  Classification of_head(const std::string& head, const Answered& a) const {
+  /// All but the label's name.
+  static Classification of_head(const std::string& head, const Answered& a) {
     Classification c;
-    if (answers().heads().size() == 1) c.label = answers().write(a.answers);
     c.scores.assign(a.scores.begin(), a.scores.end());
     if (head == "number") {
       c.score = c.scores[0];

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <set>
 
 #include "api/recipe_layout.h"
@@ -61,13 +60,12 @@ bool describe_columns(const std::string& file, Task task, DataSettings& d) {
     first.emplace(row[0]);
     last.emplace(row.back());
   }
-  const auto number = [](size_t n) { return std::to_string(n); };
   if (columns == 1)
     fail(ErrorKind::data, "{} has one column\n  fix: {}", file,
          task == Task::tag ? "write a word, a tab and its label a line, and an empty line between sentences"
                            : "write a label, a tab and the text a line");
   if (task == Task::tag) {
-    if (columns != 10 && columns > 0) d.columns.texts = {"1", number(columns)};  // of CoNLL-U: form and upos
+    if (columns != 10 && columns > 0) d.columns.texts = {"1", std::to_string(columns)};  // of CoNLL-U: form and upos
     return false;
   }
   if (columns > 3)
@@ -75,7 +73,7 @@ bool describe_columns(const std::string& file, Task task, DataSettings& d) {
          "write a file of two, or three for pairs of texts: label, text, text");
   const bool pairs = columns == 3;
   if (first.size() <= last.size() && !d.header) return pairs;  // the label is first, as is usual
-  for (size_t i = 1; i <= columns; ++i) d.columns.texts.push_back(number(i));
+  for (size_t i = 1; i <= columns; ++i) d.columns.texts.push_back(std::to_string(i));
   if (first.size() <= last.size())
     std::rotate(d.columns.texts.begin(), d.columns.texts.begin() + 1, d.columns.texts.end());
   return pairs;

@@ -32,9 +32,10 @@ void add_search_options(CLI::App* command, Options& options) {
       ->type_name("N")
       ->check(CLI::Range(0, 1 << 20));
   command
-      ->add_option("--max-length", options.max_length,
-                   kTranslates ? "tokens of a translation (default: twice those of the line, plus 10)"
-                               : "tokens after the prompt (default: 256)")
+      ->add_option(
+          "--max-length", options.max_length,
+          kTranslates ? "tokens of a translation (default: as the recipe says, mostly twice those of the line, plus 10)"
+                      : "tokens after the prompt (default: 256)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 20));
   command

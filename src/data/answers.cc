@@ -79,13 +79,13 @@ std::vector<int32_t> Answers::read(std::string_view text) const {
   return all;
 }
 
+std::string Answers::write_one(size_t head, int32_t answer) const {
+  return heads_[head] == "number" ? fmt::format("{:.9g}", std::bit_cast<float>(answer)) : label(head, answer);
+}
+
 std::string Answers::write(std::span<const int32_t> answers) const {
   std::vector<std::string> parts;
-  for (size_t i = 0; i < answers.size(); ++i) {
-    const size_t head = heads_.size() == 1 ? 0 : i;
-    parts.push_back(heads_[head] == "number" ? fmt::format("{:.9g}", std::bit_cast<float>(answers[i]))
-                                             : label(head, answers[i]));
-  }
+  for (size_t i = 0; i < answers.size(); ++i) parts.push_back(write_one(heads_.size() == 1 ? 0 : i, answers[i]));
   return join(parts, heads_.size() == 1 ? " " : "\t");
 }
 

@@ -36,8 +36,9 @@ class Answers {
   const std::vector<int64_t>& counts() const { return counts_; }
   int64_t width(size_t head) const { return heads_[head] == "number" ? 1 : counts_[head]; }
   int64_t width() const;
-  /// A label of a head, as the data have it.
+  /// A label of a head, as the data have it; and an answer of it, which may be a number.
   std::string label(size_t head, int64_t number) const;
+  std::string write_one(size_t head, int32_t answer) const;
 
  private:
   std::vector<int32_t> read_one(size_t head, std::string_view text) const;

@@ -26,10 +26,6 @@ constexpr int64_t kCohorts = 4, kLeastCohort = 128;
 /// What is kept, of sentences that are done too, is up to so many times what may be under way.
 constexpr int64_t kHeld = 2;
 
-int64_t most_for(const SearchOptions& options, int64_t source) {
-  return static_cast<int64_t>(options.expansion * static_cast<double>(source)) + 10;
-}
-
 /// One model of an ensemble.
 struct Member {
   const Transformer& model;
@@ -60,8 +56,10 @@ class Search {
         models_(models) {
     for (const Transformer* m : models) {
       members_.push_back({*m, {ctx, m->parameters()}});
-      longest_ = std::min(longest_, m->longest_target());
-      after_source_ |= m->options().shape == ModelShape::prefix;
+      const bool after = m->options().shape == ModelShape::prefix;
+      int64_t& longest = after ? longest_after_source_ : longest_;
+      longest = std::min(longest, m->longest_target());
+      after_source_ |= after;
     }
     if (options.coverage_penalty == 0) return;
     tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
@@ -98,10 +96,10 @@ class Search {
       ids.insert(ids.end(), s.source.begin(), s.source.end());
       lengths.push_back(static_cast<int32_t>(s.source.size()));
       check_prefix(s.prefix);
-      const int64_t free = s.longest          ? s.longest
-                           : options_.longest ? options_.longest
-                                              : most_for(options_, std::ssize(s.source));
-      const int64_t own = free + std::ssize(s.prefix), room = longest_ - (after_source_ ? std::ssize(s.source) : 0);
+      const auto by_source = static_cast<int64_t>(options_.expansion * static_cast<double>(s.source.size())) + 10;
+      const int64_t free = s.longest ? s.longest : options_.longest ? options_.longest : by_source;
+      const int64_t own = free + std::ssize(s.prefix);
+      const int64_t room = std::min(longest_, longest_after_source_ - std::ssize(s.source));
       longest = std::max(longest, own);
       c->sentences.push_back(hypotheses(std::min(own, room), s));
       c->active.push_back(static_cast<int32_t>(c->active.size()));
@@ -345,7 +343,8 @@ class Search {
   bool after_source_ = false;  // a decoder reads sources before what it says
   int64_t held_ = 0;           // source tokens of the cohorts, those of sentences that are done among them
   std::span<const Transformer* const> models_;
-  int64_t longest_ = INT64_MAX;  // tokens that all models can say
+  int64_t longest_ = INT64_MAX;               // tokens that all models can say ...
+  int64_t longest_after_source_ = INT64_MAX;  // ... and, of decoders that read sources, together with these
   std::vector<Member> members_;
   std::vector<std::unique_ptr<Cohort>> cohorts_;
   struct Row {

@@ -51,6 +51,18 @@ TEST(Prefix, OneDecoderCopiesLetters) {
             std::string::npos);
 }
 
+/// Beside a model of two stacks, which counts its positions from the first word it says.
+TEST(Prefix, StandsInAnEnsemble) {
+  const SmallRun run;
+  const Sets both{"model.position=learned", "data.max_length=10", "train.average=1"};
+  run.train("one", with(kPrefix, both));
+  run.train("two", both);
+  const std::string longest = "a b c d e f g h a b";
+  const Translator t((run.folder / "one") + "," + run.folder / "two", 1);
+  EXPECT_EQ(t.longest(), 10);
+  EXPECT_GE(t.translate(longest, {.min_length = 9}).tokens.size(), 9u);
+}
+
 TEST(Prefix, GoesOnAfterAStopWithTheSameBits) {
   const SmallRun run;
   run.train("whole", kPrefix, 0, 2);
