@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "api/answer_model.h"
+#include "base/ngrams.h"
 
 namespace attune {
 
@@ -52,6 +53,8 @@ struct Classifier::Body : AnswerModel {
       c.score = 1;
       for (double& s : c.scores) s = 1 / (1 + std::exp(-s));
       for (const int32_t l : a.answers) c.score = std::min(c.score, c.scores[static_cast<size_t>(l)]);
+      if (a.answers.empty())  // how sure it is that there is none
+        for (const double s : c.scores) c.score = std::min(c.score, 1 - s);
     } else {
       soften(c.scores);
       c.score = c.scores[static_cast<size_t>(a.answers[0])];

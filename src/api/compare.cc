@@ -180,8 +180,13 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
 
   std::vector<VariantChoice> choices = variants_of(options.over);
   const bool one_head = kinds_of_head(shared.model.head).size() == 1;
-  if (shared.task == Task::classify && one_head && !any_bag(choices) && shared.model.shape != ModelShape::bag)
-    choices.push_back({"bag", {{"model.shape", "bag"}, {"train.learning_rate", "1e-2"}}});
+  if (shared.task == Task::classify && one_head && !any_bag(choices) && shared.model.shape != ModelShape::bag) {
+    VariantChoice bag{"bag", {{"model.shape", "bag"}, {"train.learning_rate", "1e-2"}}};
+    if (Choice head = shared.model.head;
+        head.options.erase("ngrams") > 0)  // what they are beside an encoder, it is alone
+      bag.settings.emplace_back("model.head", head.literal());
+    choices.push_back(std::move(bag));
+  }
   std::optional<Error> first;
   for (const VariantChoice& choice : choices) b.add(choice, first);
   if (std::none_of(b.trainers.begin(), b.trainers.end(), [](const auto& t) { return t != nullptr; }))

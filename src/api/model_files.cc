@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "base/error.h"
+#include "base/ngrams.h"
 #include "base/text.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"

@@ -20,7 +20,10 @@ Recipe recipe_with_test(const std::string& model, const std::vector<std::string>
   Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName, sets);
   if (recipe.data.test.empty())
     fail(ErrorKind::recipe, "{}/{} names no test set\n  fix: add --set 'data.test=[{}]'", model, kRecipeName,
-         recipe.task == Task::language ? "\"test.txt\"" : "\"test.source\", \"test.target\"");
+         recipe.task == Task::language             ? "\"test.txt\""
+         : recipe.task == Task::tag                ? "\"test.conll\""
+         : recipe.data.format != DataFormat::lines ? "\"test.tsv\""
+                                                   : "\"test.source\", \"test.target\"");
   return recipe;
 }
 

@@ -19,20 +19,14 @@ struct Arguments {
 };
 
 Record record_of(const Classification& c, const std::vector<std::string>& labels) {
-  Record r{{"label", c.label}, {"score", c.score}};
-  if (!labels.empty()) {
-    Record all;
-    for (size_t i = 0; i < labels.size(); ++i) all.emplace_back(labels[i], c.scores[i]);
-    r.emplace_back("scores", all);
-  }
-  return r;
+  Record all;  // of a number none
+  for (size_t i = 0; i < labels.size(); ++i) all.emplace_back(labels[i], c.scores[i]);
+  return {{"label", c.label}, {"score", c.score}, {"scores", all}};
 }
 
 std::string json_line(const Classification& c, const Classifier& classifier) {
-  Record r;
-  if (c.parts.empty()) {
-    r = record_of(c, classifier.labels());
-  } else {
+  Record r = record_of(c, c.parts.empty() ? classifier.labels() : std::vector<std::string>{});
+  if (!c.parts.empty()) {
     List heads;
     for (size_t h = 0; h < c.parts.size(); ++h) heads.push_back(record_of(c.parts[h], classifier.labels(h)));
     r.emplace_back("heads", heads);

@@ -8,7 +8,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "base/hash.h"
+#include "base/ngrams.h"
 #include "base/text.h"
 #include "text/piece_words.h"
 
@@ -133,11 +133,31 @@ std::vector<float> Answers::moves() const {
   return all;
 }
 
+namespace {
+
+/// Where pieces are single letters, a word is a blank and its letters: the blank's id. Others have none: -1.
+int32_t blank_of(const text::Tokenizer& tokenizer) {
+  if (tokenizer.kind() == text::TokenizerKind::byte) return text::Vocabulary::byte_id(' ');
+  if (tokenizer.kind() != text::TokenizerKind::character) return -1;
+  const int32_t id = tokenizer.id(text::kSpacePiece);
+  if (id == text::kUnknown)
+    fail(ErrorKind::recipe,
+         "tokenizer.kind = \"char\" knows no blank, which words begin with: no text has two words\n"
+         "  fix: set tokenizer.kind = \"word\"");
+  return id;
+}
+
+}  // namespace
+
 std::vector<bool> word_begins(const text::Tokenizer& tokenizer) {
   using text::TokenizerKind;
   std::vector<bool> begins(static_cast<size_t>(tokenizer.size()), false);
   const text::Vocabulary& v = tokenizer.vocabulary();
   const bool whole = v.kind() == TokenizerKind::word || v.kind() == TokenizerKind::wordpiece;
+  if (const int32_t blank = blank_of(tokenizer); blank >= 0) {  // letters do not tell whether they are the first
+    begins[static_cast<size_t>(blank)] = true;
+    return begins;
+  }
   begins[text::kUnknown] = whole;  // of the others, a part of a word may be unknown
   for (int32_t id = v.first(); id < v.size(); ++id) {
     const std::string& piece = v.piece(id);
@@ -150,8 +170,10 @@ std::vector<bool> word_begins(const text::Tokenizer& tokenizer) {
 std::vector<int32_t> encode_words(const text::Tokenizer& tokenizer, const std::vector<bool>& begins,
                                   std::string_view line) {
   std::vector<int32_t> all;
+  const int32_t blank = blank_of(tokenizer);
   for (const std::string_view word : words_of(line)) {
-    const auto ids = tokenizer.encode(word);
+    auto ids = tokenizer.encode(word);
+    if (blank >= 0 && !ids.empty()) ids.insert(ids.begin(), blank);
     const auto count =
         std::count_if(ids.begin(), ids.end(), [&](int32_t id) { return begins[static_cast<size_t>(id)]; });
     if (count == 1 && begins[static_cast<size_t>(ids[0])]) {
@@ -159,8 +181,7 @@ std::vector<int32_t> encode_words(const text::Tokenizer& tokenizer, const std::v
       continue;
     }
     // Nothing that is seen, or something that looks like several words: it is one that is not known.
-    const int32_t space = tokenizer.id(text::kSpacePiece);
-    if (!begins[text::kUnknown]) all.push_back(space);
+    if (!begins[text::kUnknown]) all.push_back(blank >= 0 ? blank : tokenizer.id(text::kSpacePiece));
     all.push_back(text::kUnknown);
   }
   return all;
@@ -174,15 +195,6 @@ std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_
   const auto second = tokenizer.encode(line.substr(tab + 1));
   ids.insert(ids.end(), second.begin(), second.end());
   return ids;
-}
-
-void add_ngrams(int32_t vocabulary, int64_t most, std::vector<int32_t>& ids) {
-  const size_t words = ids.size();
-  for (size_t n = 2; n <= static_cast<size_t>(most); ++n)
-    for (size_t i = 0; i + n <= words; ++i) {
-      const std::string_view bytes(reinterpret_cast<const char*>(ids.data() + i), n * sizeof(int32_t));
-      ids.push_back(vocabulary + static_cast<int32_t>(hash64(bytes, n) % kNgramIds));
-    }
 }
 
 Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers,

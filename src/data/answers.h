@@ -55,10 +55,6 @@ std::vector<int32_t> encode_words(const text::Tokenizer& tokenizer, const std::v
 /// One text, or two with a tab between them, which becomes the end mark.
 std::vector<int32_t> encode_texts(const text::Tokenizer& tokenizer, std::string_view line);
 
-/// As many ids again for two words in a row, for three, ... up to `most`: above the vocabulary, by a hash.
-constexpr int64_t kNgramIds = 1 << 18;
-void add_ngrams(int32_t vocabulary, int64_t most, std::vector<int32_t>& ids);
-
 /// What of a text is read: its pieces, its words one by one, or its pieces and n-grams of them up to so many.
 struct TextReading {
   bool by_words = false;

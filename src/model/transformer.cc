@@ -122,6 +122,7 @@ Transformer::Transformer(const ModelOptions& options, const Vocabularies& sizes,
   }
   if (!has_decoder && !o.head.kind.empty()) {
     HeadSetup setup{.d_model = o.d_model, .labels = sizes.target_vocabulary};
+    setup.vocabulary = sizes.source_vocabulary;
     setup.groups = sizes.label_groups;
     setup.pool = bag ? Choice{"bag"} : o.pool;
     if (bag) setup.d_model = sizes.target_vocabulary;

@@ -48,6 +48,7 @@ struct DataSettings {
   Overlong overlong = Overlong::skip;
   bool truncate = false, stream = false;
   std::vector<std::string> alignment;
+  bool empty_answers = false;  // not a key: any number of labels may be none
 
   template <class V>
   void fields(V& v) {

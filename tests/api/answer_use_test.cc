@@ -82,15 +82,15 @@ TEST(Answers, AreSharedByThreads) {
 /// Classifiers are compared with words without order, asked or not.
 TEST(Answers, AComparisonHasABag) {
   const AnswerRun run("classify", first_label);
-  const auto compare = [&](const std::string& out, const std::string& over) {
-    return Comparer({.recipe = run.folder / "recipe.toml",
+  const auto compare = [](const std::string& out, const std::string& over, const AnswerRun& of) {
+    return Comparer({.recipe = of.folder / "recipe.toml",
                      .over = {over},
-                     .out = run.folder / out,
+                     .out = of.folder / out,
                      .sets = {"train.stop=20u"},
                      .threads = 1})
         .run();
   };
-  const Comparison c = compare("pools", "model.pool=mean,max");
+  const Comparison c = compare("pools", "model.pool=mean,max", run);
   ASSERT_EQ(c.variants.size(), 3u);
   EXPECT_EQ(c.variants[2].name, "bag");
   for (const ComparedVariant& v : c.variants) {
@@ -100,7 +100,10 @@ TEST(Answers, AComparisonHasABag) {
     EXPECT_GT(v.figures.decode_tokens_per_s, 0) << v.name;
     EXPECT_EQ(v.figures.test.at(0).first, "accuracy") << v.name;
   }
-  EXPECT_EQ(compare("shapes", "model.shape=bag").variants.size(), 1u);
+  EXPECT_EQ(compare("shapes", "model.shape=bag", run).variants.size(), 1u);
+  const AnswerRun words("classify", first_label, "head = { kind = \"label\", ngrams = 2 }");
+  for (const ComparedVariant& v : compare("ngrams", "model.pool=mean", words).variants)
+    EXPECT_EQ(v.state, ComparedVariant::State::finished) << v.name << ": " << v.reason;
 }
 
 TEST(Answers, ATaggerLabelsEveryWord) {

@@ -43,6 +43,10 @@ TEST(Answers, TagsAreLearned) {
   EXPECT_GE(scores.at("accuracy"), 97);
   EXPECT_GE(scores.at("span-f1"), 95);
   EXPECT_GE(run.test("plain", {kTags[0], kTags[1], kTags[2], "model.head=tags"}).at("accuracy"), 97);
+  for (const char* kind : {"char", "byte"}) {  // a word is a blank and its letters
+    const auto of_letters = run.test(kind, {kTags[0], kTags[1], kTags[2], std::string("tokenizer.kind=") + kind});
+    EXPECT_GE(of_letters.at("accuracy"), 97) << kind;
+  }
 }
 
 TEST(Answers, SetsAndNumbersAreLearned) {
@@ -52,10 +56,15 @@ TEST(Answers, SetsAndNumbersAreLearned) {
         std::string labels;
         for (const char c : {'a', 'b', 'c'})
           if (letters.find(c) != letters.npos) labels += std::string(labels.empty() ? "" : " ") + "has_" + c;
-        return (labels.empty() ? "none" : labels) + "\t" + letters + "\n";
+        return labels + "\t" + letters + "\n";
       },
       "head = \"labels\"");
   EXPECT_GE(sets.test("m").at("set-f1"), 95);
+  const TestReport report = test_model(sets.folder / "m", {}, {}, 1);
+  EXPECT_EQ(report.lines, 60);  // those without a label, too
+  const Classification none = Classifier(sets.folder / "m", 1).classify("d e f");
+  EXPECT_EQ(none.label, "");
+  EXPECT_EQ(none.score, 1 - *std::max_element(none.scores.begin(), none.scores.end()));
   const AnswerRun numbers(
       "classify",
       [](const std::string& letters) {
@@ -128,6 +137,30 @@ TEST(Answers, ABagOfWords) {
             std::string::npos);
 }
 
+/// The same beside an encoder that knows no order by itself.
+TEST(Answers, WordsInARowBesideAnEncoder) {
+  const AnswerRun run(
+      "classify",
+      [](const std::string& letters) {
+        return std::string(letters.find("a b") == letters.npos ? "no" : "yes") + "\t" + letters + "\n";
+      },
+      "position = \"none\"");
+  const double without = run.test("without").at("accuracy");
+  const double with = run.test("with", {"model.head={kind=\"label\",ngrams=2}"}).at("accuracy");
+  EXPECT_LT(without, 97);
+  EXPECT_GE(with, 97);
+  const Classifier c(run.folder / "with", 1);
+  EXPECT_EQ(c.classify("c a b").label, "yes");
+  EXPECT_EQ(c.classify("c b a").label, "no");
+  EXPECT_NE(error_of(
+                [&] {
+                  run.test("bag", {"model.shape=bag", "model.head={kind=\"label\",ngrams=2}"});
+                },
+                ErrorKind::recipe)
+                .find("has no encoder that they could stand beside\n  fix: set model.ngrams"),
+            std::string::npos);
+}
+
 /// Whether two texts have the same letters: they must be compared.
 TEST(Answers, TwoTextsAreCompared) {
   const AnswerRun run(
@@ -181,6 +214,22 @@ TEST(Answers, BadAnswersAreNamed) {
       },
       ErrorKind::data);
   EXPECT_NE(e.find(" words, 1 label\n  fix: write one label for each word"), std::string::npos) << e;
+}
+
+TEST(Answers, HeadsFitTheirTask) {
+  const auto error = [](const std::string& task, const std::string& head) {
+    const AnswerRun run(task, first_label, "head = \"" + head + "\"");
+    return error_of([&] { Trainer({.recipe = run.folder / "recipe.toml", .out = run.folder / "m", .sets = {}}); },
+                    ErrorKind::recipe);
+  };
+  for (const char* head : {"label", "number", "words"})
+    EXPECT_NE(error("tag", head)
+                  .find(std::string("model.head = \"") + head +
+                        "\" gives no label to each word\n  fix: set model.head = \"tags\""),
+              std::string::npos)
+        << error("tag", head);
+  EXPECT_NE(error("classify", "tags").find("about whole texts\n  fix: set model.head to "), std::string::npos);
+  EXPECT_NE(error("classify", "words").find("about whole texts\n  fix: set model.head to "), std::string::npos);
 }
 
 /// An encoder that learned from words that are missing knows more of a language of which few labels are known.
@@ -276,7 +325,7 @@ TEST(Answers, WhatATextLookedAt) {
 
 /// The same bits whatever the threads and the stops.
 TEST(Answers, SameBits) {
-  const AnswerRun run("classify", first_label, "pool = \"attention\"");
+  const AnswerRun run("classify", first_label, "pool = \"attention\"\nhead = { kind = \"label\", ngrams = 2 }");
   const auto train = [&](const std::string& out, int threads, int64_t stop) {
     Trainer t({.recipe = run.folder / "recipe.toml", .out = run.folder / out, .sets = {}, .threads = threads});
     TrainingEvents events;

@@ -1,4 +1,4 @@
-// A task that nobody thought of, in one file and one line: texts are judged by their longest run of equal words.
+// A task that nobody thought of, in one file and one line: texts get a label by the largest number of each column.
 #include <gtest/gtest.h>
 
 #include "api/small_run.h"
@@ -11,15 +11,15 @@
 namespace attune::test {
 namespace {
 
-/// Reads the first and the last row of a text, side by side in a sum, and gives a label.
-class EndsHead : public Head {
+class LargestHead : public Head {
  public:
-  static constexpr HeadKind kKind{.name = "ends", .sentence = "a label by the largest of all rows", .cite = "nobody"};
+  static constexpr HeadKind kKind{
+      .name = "largest", .sentence = "a label by the largest number of each column", .cite = "nobody"};
   struct Options {
     template <class V>
     void fields(V&) {}
   };
-  EndsHead(const Options&, const HeadSetup& setup, const Blueprint& b) : output_(b, setup.labels, setup.d_model) {}
+  LargestHead(const Options&, const HeadSetup& setup, const Blueprint& b) : output_(b, setup.labels, setup.d_model) {}
   Var scores(const Pass& pass, const HeadInput& in) const override {
     return output_(pass, segment_max(pass.ctx, in.rows, *in.texts));
   }
@@ -39,7 +39,7 @@ class EndsHead : public Head {
 };
 
 TEST(ToyTask, OneFileAndOneLine) {
-  add_head<EndsHead>();
+  add_head<LargestHead>();
   const TempFolder folder(memory_folder());
   std::string text;
   for (int i = 0; i < 300; ++i) text += i % 3 == 0 ? "yes\tb c a\n" : i % 3 == 1 ? "no\tb c\n" : "no\tc c b b\n";
@@ -51,7 +51,7 @@ valid = ["t.tsv"]
 [tokenizer]
 kind = "word"
 [model]
-head = "ends"
+head = "largest"
 encoder_layers = 1
 d_model = 16
 d_ff = 16

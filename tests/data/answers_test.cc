@@ -73,8 +73,10 @@ TEST(AnswersData, EveryWordBeginsOnce) {
   data.train = {folder / "t.txt"};
   data.format = DataFormat::tsv;
   for (const auto kind : {text::TokenizerKind::bpe, text::TokenizerKind::unigram, text::TokenizerKind::wordpiece,
-                          text::TokenizerKind::word}) {
-    const auto t = train_tokenizers(data, {.kind = kind, .size = 40}, Sides::answers).source;
+                          text::TokenizerKind::word, text::TokenizerKind::character, text::TokenizerKind::byte}) {
+    const auto t =
+        train_tokenizers(data, {.kind = kind, .size = kind == text::TokenizerKind::byte ? 260 : 40}, Sides::answers)
+            .source;
     const std::vector<bool> begins = word_begins(*t);
     for (const std::string word : {"lowest", "zzz", "\xe2\x96\x81",
                                    "a\xc2\xa0"

@@ -8,9 +8,13 @@
 #include "autograd/activation.h"
 #include "autograd/arrange.h"
 #include "autograd/chain_loss.h"
+#include "autograd/elementwise.h"
+#include "autograd/embed.h"
 #include "autograd/label_loss.h"
 #include "autograd/linear.h"
 #include "autograd/output_loss.h"
+#include "autograd/pool.h"
+#include "base/ngrams.h"
 #include "kernels/viterbi.h"
 #include "model/heads/label.h"
 #include "model/heads/labels.h"
@@ -70,18 +74,27 @@ int32_t largest(const Tensor& scores, int64_t row) {
 
 }  // namespace
 
-Pooled::Pooled(const HeadSetup& setup, int64_t size, const Blueprint& b)
+Pooled::Pooled(const PooledOptions& options, const HeadSetup& setup, int64_t size, const Blueprint& b)
     : pooling(make_pooling(setup.pool, setup.d_model, b.at("pool"), "model.pool")),
       out(size),
       rate(setup.dropout),
-      site(b.site()) {
+      site(b.site()),
+      ngrams(options.ngrams),
+      vocabulary(setup.vocabulary),
+      said_scale(std::sqrt(static_cast<float>(setup.d_model))) {
+  if (ngrams > 0 && setup.direct)
+    fail(ErrorKind::recipe,
+         "model.head: ngrams = {}, but model.shape = \"bag\" has no encoder that they could stand beside\n"
+         "  fix: set model.ngrams",
+         ngrams);
   const int64_t in = pooling->width();
   if (!setup.direct) weight_ = b.matrix("weight", out, in, Init::xavier(in, out));
   bias_ = b.vector("bias", out, Init::zeros());
+  if (ngrams > 0) said_ = b.table("ngrams.weight", vocabulary + (ngrams > 1 ? kNgramIds : 0), out, Init::zeros());
 }
 
 Var Pooled::weight(const Pass& pass) const {
-  if (weight_ >= 0) return pass[weight_];
+  if (weight_ >= 0 && said_ < 0) return pass[weight_];
   const Var one = pass.ctx.make({out, out}, pass.dtype(), {});
   pass.ctx.run([&] {
     by_type(one.dtype(), [&](auto t) {
@@ -97,7 +110,31 @@ Var Pooled::operator()(const Pass& pass, const HeadInput& in) const {
 }
 
 Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
-  return dropped(pass, (*pooling)(pass, {in.rows, in.texts, in.ids}), rate, site);
+  const Var x = dropped(pass, (*pooling)(pass, {in.rows, in.texts, in.ids}), rate, site);
+  return said_ < 0 ? x : add(pass.ctx, linear(pass.ctx, x, pass[weight_]), said(pass, in));
+}
+
+Var Pooled::said(const Pass& pass, const HeadInput& in) const {
+  const Segments& texts = *in.texts;
+  std::vector<int32_t> lengths;
+  for (int64_t i = 0; i < texts.count(); ++i)
+    lengths.push_back(static_cast<int32_t>(with_ngrams(texts.length(i), ngrams)));
+  const auto segments = keep(pass.ctx, Segments::of_lengths(lengths));
+  std::vector<int32_t> all(static_cast<size_t>(segments->rows())), text;
+  pass.ctx.run([&] {
+    for (int64_t i = 0; i < texts.count(); ++i) {
+      const auto* from = in.ids.as<int32_t>() + texts.begin(i);
+      text.assign(from, from + texts.length(i));
+      add_ngrams(vocabulary, ngrams, text);
+      std::copy(text.begin(), text.end(), all.begin() + segments->begin(i));
+    }
+  });
+  const auto ids = keep(pass.ctx, std::move(all));
+  Embedding e;
+  e.table = pass[said_];
+  e.ids = Tensor(ids->data(), Shape{std::ssize(*ids)});
+  e.scale = said_scale;
+  return segment_root_sum(pass.ctx, embed(pass.ctx, e), *segments);
 }
 
 Segments Head::most_answers(const Segments& texts) const {

@@ -30,6 +30,7 @@ struct HeadInput {
 /// Where a head stands: how wide rows are, how texts become vectors, how many labels there are.
 struct HeadSetup {
   int64_t d_model = 0, labels = 0;
+  int64_t vocabulary = 0;
   std::vector<int64_t> groups = {};  // of several heads: how many labels each has
   Choice pool{"mean"};
   float dropout = 0;

@@ -12,11 +12,8 @@ class LabelHead : public Head {
       .sentence = "one label for each text: softmax over all labels",
       .cite = "Devlin et al. 2019, section 4.1",
   };
-  struct Options {
-    template <class V>
-    void fields(V&) {}
-  };
-  LabelHead(const Options&, const HeadSetup& setup, const Blueprint& b) : pooled_(setup, setup.labels, b) {}
+  using Options = PooledOptions;
+  LabelHead(const Options& o, const HeadSetup& setup, const Blueprint& b) : pooled_(o, setup, setup.labels, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;

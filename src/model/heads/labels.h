@@ -12,15 +12,16 @@ class LabelsHead : public Head {
       .sentence = "any number of labels for each text: yes or no for each of them",
       .cite = "Nam et al. 2014, Large-scale Multi-label Text Classification",
   };
-  struct Options {
+  struct Options : PooledOptions {
     double threshold = 0.5;
     template <class V>
     void fields(V& v) {
+      PooledOptions::fields(v);
       v("threshold", threshold, "the least probability of a label that is given", between(0, 1));
     }
   };
   LabelsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
-      : threshold_(o.threshold), pooled_(setup, setup.labels, b) {}
+      : threshold_(o.threshold), pooled_(o, setup, setup.labels, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;

@@ -12,11 +12,8 @@ class NumberHead : public Head {
       .sentence = "a number for each text, by least squares",
       .cite = "Tai et al. 2015, Improved Semantic Representations From Tree-Structured Long Short-Term Memory Networks",
   };
-  struct Options {
-    template <class V>
-    void fields(V&) {}
-  };
-  NumberHead(const Options&, const HeadSetup& setup, const Blueprint& b) : pooled_(setup, 1, b) {}
+  using Options = PooledOptions;
+  NumberHead(const Options& o, const HeadSetup& setup, const Blueprint& b) : pooled_(o, setup, 1, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "autograd/op_checks.h"
+#include "base/ngrams.h"
 #include "model/pooling/pooling.h"
 
 namespace attune {
@@ -13,6 +14,7 @@ namespace {
 
 /// A head over rows of its own, as an operation of the rows and of all its parameters.
 struct Trial {
+  static constexpr int64_t kWords = 10;
   Parameters parameters;
   Blueprint::Shared shared{parameters};
   std::unique_ptr<Head> head;
@@ -24,6 +26,7 @@ struct Trial {
   Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3,
         std::vector<int64_t> groups = {}) {
     HeadSetup setup{.d_model = 6, .labels = labels};
+    setup.vocabulary = kWords;
     setup.pool = pool;
     setup.groups = std::move(groups);
     head = make_head(kind, setup, Blueprint(shared, "head"), "model.head");
@@ -107,6 +110,39 @@ TEST(Heads, ANumber) {
   const double expected = 0.5 * ((s[0] - 1) * (s[0] - 1) + (s[1] + 2.5) * (s[1] + 2.5) + s[2] * s[2]);
   EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-6);
   expect_right(t.loss(), t.inputs);
+}
+
+/// Words, and words in a row, that have a say of their own: scores by the plain formula.
+TEST(Heads, WordsBesideTheEncoder) {
+  for (const int64_t n : {1, 2, 3}) {
+    const Trial t({"label", {{"ngrams", n}}}, {"mean"}, {{2}, {0}, {1}});
+    ASSERT_EQ(t.parameters.named()[2].name, "head.ngrams.weight");
+    const auto &rows = t.inputs[0].values, &w = t.inputs[1].values, &b = t.inputs[2].values, &said = t.inputs[3].values;
+    ASSERT_EQ(std::ssize(said), 3 * (Trial::kWords + (n > 1 ? kNgramIds : 0)));
+    const std::vector<double> s = t.scores();
+    for (int64_t text = 0; text < 3; ++text)
+      for (size_t l = 0; l < 3; ++l) {
+        const int64_t from = t.texts.begin(text), length = t.texts.length(text);
+        double pooled = 0, sum = 0;
+        for (int64_t i = from; i < from + length; ++i)
+          for (size_t j = 0; j < 6; ++j)
+            pooled += w[l * 6 + j] * rows[static_cast<size_t>(i) * 6 + j] / static_cast<double>(length);
+        std::vector<int32_t> ids(t.ids.begin() + from, t.ids.begin() + from + length);
+        add_ngrams(Trial::kWords, n, ids);
+        for (const int32_t id : ids) sum += said[static_cast<size_t>(id) * 3 + l];
+        const double expected = pooled + b[l] + std::sqrt(6.0) * sum / std::sqrt(static_cast<double>(ids.size()));
+        EXPECT_NEAR(s[static_cast<size_t>(text) * 3 + l], expected, 1e-6) << n;
+      }
+    const double loss = -0.5 * (log_softmax_of(s, 0, 3, 2) + log_softmax_of(s, 3, 3, 0) + log_softmax_of(s, 6, 3, 1));
+    EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], loss, 1e-9);
+    if (n > 1) continue;  // the table is too large for finite differences
+    EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6);
+  }
+  const auto bits = [](float x) { return std::bit_cast<int32_t>(x); };
+  const Trial sets({"labels", {{"ngrams", int64_t{1}}}}, {"mean"}, {{2, 0}, {}, {1}});
+  expect_right(sets.loss(), sets.inputs);
+  const Trial numbers({"number", {{"ngrams", int64_t{1}}}}, {"mean"}, {{bits(1)}, {bits(-2.5f)}, {bits(0)}}, 1);
+  expect_right(numbers.loss(), numbers.inputs);
 }
 
 TEST(Heads, SeveralAtOnce) {
