@@ -112,7 +112,7 @@ class Loader {
       if (const std::string fault = encoders_.fault(round.side(item, 0), round.side(item, 1)); !fault.empty())
         fail(ErrorKind::data, "{}: {}", reader_.place(item.place, 1), fault);
     const bool no_source = two && source.empty();
-    const bool no_target = target.empty() && !(encoders_.answers && options_.empty_answers);
+    const bool no_target = target.empty() && !options_.empty_answers;
     if (no_source || no_target) {  // the encoder may see nothing where there are odd blanks
       report.empty.add(reader_.place(item.place, no_source ? 0 : 1));
       return;

@@ -71,7 +71,7 @@ bool PairReader::next(TextPair& pair) {
     ++report_.pairs;
     look_at(pair);
     const bool no_source = has_source(report_.sides) && trim(pair.source).empty();
-    const bool no_target = trim(pair.target).empty() && !(report_.sides == Sides::answers && options_.empty_answers);
+    const bool no_target = trim(pair.target).empty() && !options_.empty_answers;
     if (keep_empty_ || (!no_source && !no_target)) return true;
     report_.empty.add(place(pair.place, no_source ? 0 : 1));
   }

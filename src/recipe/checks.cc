@@ -116,7 +116,7 @@ void check_answers(const Recipe& r) {
       demand(kind != of_words,
              "model.head = \"{}\" says something about each word, and a classifier about whole texts\n"
              "  fix: set model.head to \"label\", \"labels\" or \"number\"{}",
-             kind, kind == std::string("tags") ? ", or task = \"tag\"" : "");
+             kind, kind == "tags" ? ", or task = \"tag\"" : "");
   std::vector<std::string> metrics = metrics_of_head(heads[0]);
   metrics.insert(metrics.end(), {"loss", "perplexity"});
   demand(std::count(metrics.begin(), metrics.end(), r.train.metric) > 0,

@@ -57,6 +57,28 @@ TEST_F(AnswerModels, ALabelALine) {
   EXPECT_EQ(j["score"], j["scores"]["yes"]);
 }
 
+TEST_F(AnswerModels, EveryHeadHasTheSameKeys) {
+  const auto answer = [&](const std::string& out, const std::string& line, const std::vector<std::string>& more) {
+    std::string all;
+    for (int i = 0; i < 20; ++i) all += line;
+    const std::string file = put(folder / out, all);
+    std::vector<std::string> sets{"data.train=[\"" + file + "\"]", "data.valid=[\"" + file + "\"]", "train.stop=2u"};
+    sets.insert(sets.end(), more.begin(), more.end());
+    Trainer({.recipe = folder / "classify.toml", .out = folder / (out + "-m"), .sets = sets, .threads = 1}).run();
+    const std::string text = put(folder / "one", "a b\n");
+    return Json::parse(run_attune({"classify", folder / (out + "-m"), text, "--json"}).out);
+  };
+  const Json number = answer("number", "1.5\ta b\n-1\tc\n", {"model.head=number"});
+  EXPECT_EQ(number["score"].get<double>(), std::stof(number["label"].get<std::string>()));
+  EXPECT_EQ(number["scores"], Json::object());
+  const Json two = answer("two", "yes\t1.5\ta b\nno\t-1\tc\n", {"model.head=several", "data.answers=2"});
+  EXPECT_EQ(two["heads"].size(), 2u);
+  EXPECT_EQ(two["label"],
+            two["heads"][0]["label"].get<std::string>() + "\t" + two["heads"][1]["label"].get<std::string>());
+  EXPECT_EQ(two["score"], two["heads"][0]["score"]);
+  EXPECT_EQ(two["scores"], Json::object());
+}
+
 TEST_F(AnswerModels, ALabelAWord) {
   const std::string file = put(folder / "in", "Ada L runs\n\nshe runs");
   EXPECT_EQ(run_attune({"tag", tags, file}).out, "B-PER I-PER O\n\nO O\n");
