@@ -11,7 +11,7 @@ Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   return Answers(kinds_of_head(recipe.model.head), tokenizers.labels);
 }
 
-int64_t ngrams_of(const Recipe& recipe) { return recipe.model.shape == ModelShape::bag ? recipe.model.ngrams : 1; }
+int64_t ngrams_of(const Recipe& recipe) { return recipe.model.kind.kind == "bag" ? recipe.model.ngrams : 1; }
 
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
@@ -36,7 +36,7 @@ std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
   return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
 }
 
-Answerer::Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
+Answerer::Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
     : model_(model),
       options_(recipe.train),
       pool_(pool),
@@ -50,7 +50,7 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
   std::vector<Answered> all(static_cast<size_t>(corpus.size()));
   Batches batches(corpus, in_order(options_, corpus));
   Batch batch;
-  std::vector<Shard> shards;
+  std::vector<Batch> shards;
   const int64_t labels = answers_.width();
   const Tensor moves = moves_.empty() ? Tensor() : Tensor(moves_.data(), Shape{labels + 2, labels});
   do {
@@ -58,16 +58,16 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
     cut(batch, options_.shards * options_.slices, shards);
     parallel_for(&pool_, std::ssize(shards), [&](int64_t i, int worker) {
       Worker& w = *workers_[static_cast<size_t>(worker)];
-      const Shard& shard = shards[static_cast<size_t>(i)];
+      const Batch& shard = shards[static_cast<size_t>(i)];
       w.arena.begin_step();
       Pass pass{w.ctx, model_.parameters()};
-      const HeadInput in = model_.head_input(pass, examples_of(shard));
+      const HeadInput in = model_.head_input(pass, shard);
       const Var scores = model_.head()->scores(pass, in);
-      const bool by_words = scores.rows() != in.texts->count() || corpus.word_begins;
-      for (int64_t s = 0; s < in.texts->count(); ++s) {
-        const Tensor own = by_words ? scores.value().row_range(in.answers->begin(s), in.answers->length(s))
+      const bool by_words = scores.rows() != in.texts().count() || corpus.word_begins;
+      for (int64_t s = 0; s < in.texts().count(); ++s) {
+        const Tensor own = by_words ? scores.value().row_range(in.answers().begin(s), in.answers().length(s))
                                     : scores.value().row_range(s, 1);
-        Answered& to = all[static_cast<size_t>(batch.examples[static_cast<size_t>(shard.first_sentence + s)])];
+        Answered& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
         to.answers = model_.head()->answers(pass, own, moves);
         for (int64_t r = 0; r < own.rows(); ++r)
           to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());

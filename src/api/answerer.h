@@ -19,7 +19,7 @@ struct Answered {
 class Answerer {
  public:
   /// All outlive it.
-  Answerer(const Transformer& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool);
+  Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool);
 
   /// In the order of the corpus; what it has for answers is not looked at, but for how many there are of words. The
   /// bits do not depend on the threads, nor on what else is in the corpus.
@@ -27,7 +27,7 @@ class Answerer {
   const Answers& answers() const { return answers_; }
 
  private:
-  const Transformer& model_;
+  const Model& model_;
   const TrainOptions& options_;
   ThreadPool& pool_;
   Answers answers_;

@@ -72,7 +72,7 @@ DecodeTime time_decoding(const Choice& choice, const AttentionSetup& setup, int6
   const auto numbers = random_floats(3 * setup.width(), 1);
   const Var row = ctx.input(Tensor(numbers.data(), Shape{1, 3 * setup.width()}));
   const Projected p{.q = row, .k = row, .v = row, .k_column = setup.width(), .v_column = 2 * setup.width()};
-  const auto state = mechanism->state(1, length + kRounds * kSteps);
+  const auto state = mechanism->state(1);
   auto* cache = dynamic_cast<KeyCache*>(state.get());
   for (int64_t i = 0; i < length; ++i) {
     if (cache)

@@ -27,7 +27,7 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   if (recipe.tokenizer_of_start) tokenizers.labels = learn_labels_of(recipe);
   TrainingData data = read_training_data(recipe.data, encoders_of(recipe, tokenizers), recipe.train.seed, &pool);
   let_pieces_drop(tokenizers, recipe.train, data.train);
-  Transformer model(recipe.model, vocabularies_of(recipe, tokenizers), recipe.train.freeze);
+  Model model(recipe.model, sizes_of(recipe, tokenizers), recipe.train.freeze);
   model.initialize(recipe.train.seed);
   Learner learner(model, recipe.train, data.train.longest(), pool);
   Batches batches(data.train, batch_options(recipe.train));

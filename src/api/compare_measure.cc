@@ -107,26 +107,29 @@ SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
 
 std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
   std::vector<VariantPicture> pictures;
-  if (data.valid.target.count() == 0 || m.recipe.model.shape == ModelShape::bag) return pictures;
+  if (data.valid.target.count() == 0 || !can_be_looked_at(*m.model)) return pictures;
   const SentencePair pair = telling_pair(m, data);
   struct Tap {
     std::string place, words;
     std::vector<std::string> rows, columns;
   };
   std::vector<Tap> taps;
-  const std::string last = fmt::format("decoder.{}.", m.recipe.model.decoder_layers - 1);
   const bool reads = !pair.source.empty(), says = !pair.target.empty();
   const auto source = reads ? pieces_of(*m.tokenizers.source, pair.source) : std::vector<std::string>();
   const auto target = says ? pieces_of(*m.tokenizers.target, pair.target) : std::vector<std::string>();
-  if (reads)
-    taps.push_back(
-        {fmt::format("encoder.{}.self", m.recipe.model.encoder_layers - 1), "encoder to itself", source, source});
-  if (reads && says) taps.push_back({last + "cross", "decoder to encoder", target, source});
-  if (!reads && says) {
-    auto read = target;  // what the decoder reads while it says the target
-    std::rotate(read.rbegin(), read.rbegin() + 1, read.rend());
-    read[0] = m.tokenizers.target->piece(text::kBegin);
-    taps.push_back({last + "self", "decoder to itself", read, read});
+  const Encoder* encoder = m.model->encoder();
+  const Decoder* decoder = m.model->decoder();
+  const int64_t read = encoder ? encoder->attention_layers() : 0, said = decoder ? decoder->attention_layers() : 0,
+                cross = decoder ? decoder->cross_layers() : 0;
+  if (reads && read > 0)
+    taps.push_back({fmt::format("encoder.{}.self", read - 1), "encoder to itself", source, source});
+  if (reads && says && cross > 0)
+    taps.push_back({fmt::format("decoder.{}.cross", cross - 1), "decoder to encoder", target, source});
+  if (!reads && says && said > 0) {
+    auto before = target;  // what the decoder reads while it says the target
+    std::rotate(before.rbegin(), before.rbegin() + 1, before.rend());
+    before[0] = m.tokenizers.target->piece(text::kBegin);
+    taps.push_back({fmt::format("decoder.{}.self", said - 1), "decoder to itself", before, before});
   }
   Arena arena;
   for (const auto& [place, words, rows, columns] : taps) {
@@ -163,16 +166,16 @@ double median_seconds(F f) {
 /// A language model says what it finds likeliest, texts side by side from their beginning to its longest window.
 void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& pool, VariantFigures& f) {
   const int64_t steps = std::min(data.train.longest(), m.model->longest_target());
-  const Segments none;
+  const Rows none = rows_of({}, Segments::of_lengths(std::vector<int32_t>(kDecodeTexts, 0)));
   Arena arena;
   const auto say = [&] {
     Ctx ctx(arena);
     ctx.pool = &pool;
     Pass pass{ctx, m.model->parameters()};
     std::vector<int32_t> words(kDecodeTexts, text::kBegin);
-    DecoderState state = m.model->start(pass, {}, none, std::vector<int32_t>(kDecodeTexts, 0), steps);
+    const std::unique_ptr<DecoderState> state = m.model->start(pass, none, steps);
     for (int64_t i = 0; i < steps; ++i) {
-      const Var scores = m.model->logits(pass, m.model->step(pass, state, words));
+      const Var scores = m.model->logits(pass, m.model->step(pass, *state, words));
       for (int64_t r = 0; r < kDecodeTexts; ++r) {
         const float* row = scores.value().row<float>(r);
         words[static_cast<size_t>(r)] = static_cast<int32_t>(std::max_element(row, row + scores.cols()) - row);
@@ -234,14 +237,14 @@ void time_decoding(const std::string& folder, int threads, const std::vector<std
 
 }  // namespace
 
-std::vector<WorkAtLength> count_work(const Transformer& model) {
+std::vector<WorkAtLength> count_work(const Model& model) {
   std::vector<WorkAtLength> work;
   const Segments none = Segments::single(0);
   for (int64_t length = 64; length <= 16384; length *= 2) {
     const Segments one = Segments::single(length);
-    const double alone = model.mixing_operations(&one, none) + model.mixing_operations(&none, one);
-    work.push_back({length, kMixingPasses * alone, kMixingPasses * model.mixing_operations(&one, one),
-                    training_flops(model, &one, one)});
+    const double alone = model.mixing_operations({&one, none}) + model.mixing_operations({&none, one});
+    work.push_back({length, kMixingPasses * alone, kMixingPasses * model.mixing_operations({&one, one}),
+                    training_flops(model, {&one, one})});
   }
   return work;
 }

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "attune/compare.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -20,7 +20,7 @@ std::optional<VariantFigures> measure_run(const std::string& folder, int threads
 std::vector<CurvePoint> learning_curve(const std::string& folder);
 
 /// Lengths 64, 128 ... 16,384.
-std::vector<WorkAtLength> count_work(const Transformer& model);
+std::vector<WorkAtLength> count_work(const Model& model);
 
 /// At most so many rows and columns: neighbours become one, with the largest of their weights.
 AttentionPicture pooled(const AttentionPicture& picture, size_t most);

@@ -58,7 +58,7 @@ DecodeWork::DecodeWork(const std::string& model) : opened_(open_model_files(mode
     default:
       type_ = "f32";
   }
-  const MultipliedWeights w = multiplied_weights(opened_.model->options(), opened_.model->sizes());
+  const MultipliedWeights w = opened_.model->multiplied_weights();
   source_weights_ = w.source;
   target_weights_ = w.target;
 }
@@ -69,7 +69,7 @@ void DecodeWork::use_shortlist(const std::vector<std::string>& lines) {
   for (const std::string& line : lines)
     words += std::ssize(opened_.shortlist->ids_of(opened_.tokenizers.source->encode(line)));
   const double mean = static_cast<double>(words) / static_cast<double>(lines.size());
-  const Transformer& model = *opened_.model;
+  const Model& model = *opened_.model;
   target_weights_ -=
       (static_cast<double>(model.sizes().target_vocabulary) - mean) * static_cast<double>(model.options().d_model);
 }
@@ -90,30 +90,29 @@ DecodeWork::Flops DecodeWork::flops(const std::vector<DecodedLine>& lines, int b
   }
   const Segments source = Segments::of_lengths(sources), target = Segments::of_lengths(targets),
                  nothing = Segments::of_lengths(std::vector<int32_t>(sources.size(), 0));
-  const double reading = opened_.model->mixing_operations(&source, nothing);
-  const double saying = opened_.model->mixing_operations(&source, target) - reading;
+  const double reading = opened_.model->mixing_operations({&source, nothing});
+  const double saying = opened_.model->mixing_operations({&source, target}) - reading;
   return {2 * source_weights_ * static_cast<double>(source.rows()) + reading,
           2 * target_weights_ * rows + saying * beam};
 }
 
 int64_t DecodeWork::cache_bytes(const DecodedLine& line, int beam) const {
   if (line.source == 0) return 0;
-  const Transformer& model = *opened_.model;
+  const Model& model = *opened_.model;
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};
   const std::vector<int32_t> ids(static_cast<size_t>(line.source), text::kEnd);
-  const Segments one = Segments::single(line.source);
-  const Var encoded = model.encode(pass, {Tensor(ids.data(), Shape{line.source}), &one});
+  const Rows source = rows_of(ids, Segments::single(line.source));
   const int64_t steps = std::min<int64_t>(line.target + 1, model.longest_target());
-  DecoderState state = model.start(pass, encoded, one, {0}, steps);
+  const std::unique_ptr<DecoderState> state = model.start(pass, source, steps);
   std::vector<int32_t> said{text::kBegin};
   for (int64_t i = 0; i < steps; ++i) {
-    model.step(pass, state, said);
+    model.step(pass, *state, said);
     said.assign(static_cast<size_t>(beam), text::kEnd);
-    if (i == 0) state.reorder(std::vector<int32_t>(static_cast<size_t>(beam), 0));
+    if (i == 0) state->reorder(std::vector<int32_t>(static_cast<size_t>(beam), 0));
   }
-  return state.bytes();
+  return state->bytes();
 }
 
 double read_bandwidth(double bytes, int threads) {

@@ -72,9 +72,9 @@ struct Embedder::Body {
       Ctx ctx(arena);
       ctx.pool = inner;
       Pass pass{ctx, opened.model->parameters()};
-      const Tokens tokens{Tensor(ids.data(), Shape{std::ssize(ids)}), &segments};
+      const Rows rows = rows_of(ids, segments);
       const Var states =
-          encodes() ? opened.model->encode(pass, tokens) : opened.model->decode(pass, tokens, Var(), nullptr);
+          encodes() ? opened.model->encode(pass, rows).x : opened.model->decode(pass, Rows(), Encoded(), rows);
       for (size_t i = from; i < end; ++i) {
         const auto s = static_cast<int64_t>(i - from);
         to[i].vector = pooled(states.value(), segments.begin(s), segments.length(s), options.pool);
@@ -85,7 +85,7 @@ struct Embedder::Body {
 
 Embedder::Embedder(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
-  if (body_->opened.recipe.model.shape == ModelShape::bag)
+  if (body_->opened.recipe.model.kind.kind == "bag")
     fail(ErrorKind::model, "{} is a bag of words: it has no vectors of texts\n  fix: name a model that has layers",
          model);
 }

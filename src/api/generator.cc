@@ -70,7 +70,7 @@ struct Growing {
 
 struct Generator::Body {
   std::vector<OpenedModel> opened;         // several: an ensemble
-  std::vector<const Transformer*> models;  // all of them
+  std::vector<const Model*> models;  // all of them
   mutable ThreadPool pool;
   mutable Arenas arenas;
 
@@ -83,7 +83,7 @@ struct Generator::Body {
   /// Tokens that the model sees at a time, the one it reads first counted.
   int64_t window() const {
     int64_t most = texts() ? recipe().data.max_length : INT64_MAX;
-    for (const Transformer* m : models) most = std::min(most, longest_target(*m));
+    for (const Model* m : models) most = std::min(most, longest_target(*m));
     return std::max<int64_t>(most, 2);
   }
 
@@ -142,10 +142,10 @@ void Generator::Body::say(std::span<Growing> texts, const SearchOptions& common,
         texts[at].stopped |= !go_on;
         return go_on;
       };
-    const Segments none = Segments::of_lengths(std::vector<int32_t>(going.size(), 0));
+    const Rows none = rows_of({}, Segments::of_lengths(std::vector<int32_t>(going.size(), 0)));
     std::vector<std::vector<Hypothesis>> found;
     arenas.with([&](Arena& arena) {
-      found = attune::search(models, {{Tensor(), &none}, prefixes, keys, begins, longest}, search, inner, arena);
+      found = attune::search(models, {none, prefixes, keys, begins, longest}, search, inner, arena);
     });
     std::vector<size_t> next;
     for (size_t g = 0; g < going.size(); ++g) {

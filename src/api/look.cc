@@ -15,15 +15,23 @@ AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide) {
   return choice;
 }
 
-LookedAt::LookedAt(const Transformer& model, const AttentionChoice& choice)
+bool can_be_looked_at(const Model& model) {
+  return (model.encoder() && model.encoder()->attention_layers() > 0) ||
+         (model.decoder() && (model.decoder()->attention_layers() > 0 || model.decoder()->cross_layers() > 0));
+}
+
+LookedAt::LookedAt(const Model& model, const AttentionChoice& choice)
     : model_(model), at_(choice.at), head_(std::max(choice.head, -1)) {
-  if (model.options().shape == ModelShape::bag)
-    fail(ErrorKind::usage, "a bag of words attends to nothing\n  fix: name a model that has layers");
-  const bool of_encoder = at_ == AttentionSite::encoder;
-  layers_ = static_cast<int>(of_encoder ? model.options().encoder_layers : model.options().decoder_layers);
-  layer_ = choice.layer >= 0             ? choice.layer
-           : at_ == AttentionSite::cross ? static_cast<int>(model.alignment_layer())
-                                         : layers_ - 1;
+  const bool of_encoder = at_ == AttentionSite::encoder, cross = at_ == AttentionSite::cross;
+  layers_ = static_cast<int>(of_encoder ? model.encoder()->attention_layers()
+                             : cross    ? model.decoder()->cross_layers()
+                                        : model.decoder()->attention_layers());
+  if (layers_ == 0)
+    fail(ErrorKind::usage, "model.kind = \"{}\" attends to nothing {}\n  fix: name a model that has such layers",
+         model.options().kind.kind, of_encoder ? "in what it reads" : cross ? "that it reads" : "in what it says");
+  layer_ = choice.layer >= 0 ? choice.layer
+           : cross           ? static_cast<int>(model.decoder()->alignment_layer())
+                             : layers_ - 1;
   if (layer_ >= layers_)
     fail(ErrorKind::usage, "there is no layer {}: the {} has layers 0 to {}", layer_,
          of_encoder ? "encoder" : "decoder", layers_ - 1);

@@ -12,16 +12,19 @@ std::vector<int32_t> read_alone(const OpenedModel& m, const std::string& text);
 /// Where no layer is chosen and a cross-attention was guided in training: that one, and its head.
 AttentionChoice by_guide(AttentionChoice choice, const GuideSettings& guide);
 
+/// Whether any layer of it attends to anything.
+bool can_be_looked_at(const Model& model);
+
 class LookedAt {
  public:
   /// ErrorKind::usage for a layer there is not.
-  LookedAt(const Transformer& model, const AttentionChoice& choice);
+  LookedAt(const Model& model, const AttentionChoice& choice);
   /// `pair.target` with its end mark; without a source for a language model. ErrorKind::usage for a head there is not,
   /// and for a mechanism that has no weights.
   AttentionLook operator()(const Tokenizers& tokenizers, const SentencePair& pair, Arena& arena) const;
 
  private:
-  const Transformer& model_;
+  const Model& model_;
   AttentionSite at_;
   int layer_, layers_, head_;
 };

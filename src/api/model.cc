@@ -42,7 +42,7 @@ void describe_recipe(ModelDescription& d) {
   const Fields fields = fields_of(r);
   const auto word = [&](const char* key) { return text_of(find_field(fields, key).get()); };
   d.task = word("task");
-  d.shape = word("model.shape");
+  d.shape = r.model.kind.kind == "bag" ? "bag" : word("model.shape");
   d.norm = word("model.norm");
   d.tie = word("model.tie");
   d.position = word("model.position");

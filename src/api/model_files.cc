@@ -12,9 +12,9 @@
 
 namespace attune {
 
-Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
-  const bool bag = recipe.model.shape == ModelShape::bag;
+  const bool bag = recipe.model.kind.kind == "bag";
   if (const auto& labels = tokenizers.labels)
     return {tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()), recipe.data.max_length + 2,
             Answers(kinds_of_head(recipe.model.head), labels).counts()};
@@ -27,14 +27,14 @@ Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers)
 namespace {
 
 constexpr int64_t kLongest = 4096;
-int64_t bounded(const Transformer& m, int64_t positions) {
+int64_t bounded(const Model& m, int64_t positions) {
   return std::min(positions, std::max(kLongest, m.sizes().longest));
 }
 
 }  // namespace
 
-int64_t longest_source(const Transformer& model) { return bounded(model, model.longest_source()); }
-int64_t longest_target(const Transformer& model) { return bounded(model, model.longest_target()); }
+int64_t longest_source(const Model& model) { return bounded(model, model.longest_source()); }
+int64_t longest_target(const Model& model) { return bounded(model, model.longest_target()); }
 
 bool is_language_model(const std::string& dir) try {
   return load_recipe(dir + "/" + kRecipeName).task == Task::language;
@@ -53,7 +53,7 @@ OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   OpenedModel m;
   m.recipe = load_recipe(dir + "/" + kRecipeName);
   m.tokenizers = Tokenizers::load(dir + "/" + kTokenizerName);
-  m.model = std::make_unique<Transformer>(m.recipe.model, vocabularies_of(m.recipe, m.tokenizers));
+  m.model = std::make_unique<Model>(m.recipe.model, sizes_of(m.recipe, m.tokenizers));
   load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
   // Only what the manifest lists: a model that was here before may have left its own.
   if (lists(read_manifest(dir), kShortlistName))

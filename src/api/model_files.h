@@ -7,24 +7,24 @@
 
 #include "data/tokenizers.h"
 #include "decode/shortlist.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
 struct OpenedModel {
   Recipe recipe;
   Tokenizers tokenizers;
-  std::unique_ptr<Transformer> model;
+  std::unique_ptr<Model> model;
   std::unique_ptr<const Shortlist> shortlist = {};  // where the folder has one
 };
 
 /// The sizes a recipe's network gets with these tokenizers.
-Vocabularies vocabularies_of(const Recipe& recipe, const Tokenizers& tokenizers);
+ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers);
 
 /// How many positions a source, and a target, of this model may have: as many as it has, but where it would go on for
 /// ever no more than 4,096 or what it was trained with. Whatever a line holds, the memory for it has a bound.
-int64_t longest_source(const Transformer& model);
-int64_t longest_target(const Transformer& model);
+int64_t longest_source(const Model& model);
+int64_t longest_target(const Model& model);
 
 /// As far as its recipe can be read: what is wrong with a model is told by those who open it.
 bool is_language_model(const std::string& dir);

@@ -149,7 +149,7 @@ void look_at_lists(const Shortlist& list, const Corpus& dev, ShortlistReport& re
   report.recall = static_cast<double>(had) / static_cast<double>(dev.target.tokens());
 }
 
-double read_speed(const Transformer& model, const Corpus& corpus, const Recipe& recipe, ThreadPool& pool) {
+double read_speed(const Model& model, const Corpus& corpus, const Recipe& recipe, ThreadPool& pool) {
   Evaluator evaluate(model, recipe.train, pool);
   const Stopwatch clock;
   const Likelihood l = evaluate(corpus);

@@ -109,13 +109,14 @@ struct Scorer::Body {
       in.insert(in.end(), e.target.begin(), e.target.end() - 1);
       out.insert(out.end(), e.target.begin(), e.target.end());
     }
-    const auto tensor = [](const std::vector<int32_t>& ids) { return Tensor(ids.data(), Shape{std::ssize(ids)}); };
-    const Segments sources = Segments::of_lengths(source_lengths), targets = Segments::of_lengths(target_lengths);
+    Batch batch;
+    batch.source = rows_of(source, Segments::of_lengths(source_lengths));
+    batch.read = rows_of(in, Segments::of_lengths(target_lengths));
+    batch.target().right = rows_of(out, batch.read.segments);
     to.resize(out.size());
     Pass pass{ctx, m.model->parameters()};
     const FlushDenormals flushed;
-    m.model->loss(pass, {{tensor(source), &sources}, {tensor(in), &targets}, tensor(out)},
-                  {.log_probs = Tensor(to.data(), Shape{std::ssize(to)})});
+    m.model->loss(pass, batch, {.log_probs = Tensor(to.data(), Shape{std::ssize(to)})});
   }
 
   /// The same by all of them: the logarithm of the mean of what they find probable.

@@ -189,7 +189,7 @@ Tokenizers StartModel::tokenizers() const {
   return t;
 }
 
-void StartModel::give(Transformer& model, const Tokenizers& now, ThreadPool* pool) {
+void StartModel::give(Model& model, const Tokenizers& now, ThreadPool* pool) {
   const std::vector<std::string>& parts = recipe_.train.start_parts;
   Parameters& parameters = model.parameters();
   check_parts(parameters, parts, "train.start_parts");

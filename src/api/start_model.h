@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "data/tokenizers.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -18,7 +18,7 @@ class StartModel {
   Tokenizers tokenizers() const;
   /// Copies the weights that train.start_parts names, or all of them. Rows of vocabularies are matched by the text of
   /// their pieces where `now` is another one. ErrorKind::recipe when models don't match.
-  void give(Transformer& model, const Tokenizers& now, ThreadPool* pool);
+  void give(Model& model, const Tokenizers& now, ThreadPool* pool);
   /// What it was, for the run's records: the hash of its weights.
   const std::string& hash() const { return hash_; }
   /// What give() did, in sentences.

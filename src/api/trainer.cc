@@ -24,7 +24,7 @@ void refuse_what_is_not_there(const Recipe& recipe) {
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
   const std::vector<int64_t> labels(kinds_of_head(recipe.model.head).size(), 8);
-  const Transformer model(recipe.model, {8, 8, recipe.data.max_length + 2, labels}, recipe.train.freeze);
+  const Model model(recipe.model, {8, 8, recipe.data.max_length + 2, labels}, recipe.train.freeze);
   check_parts(model.parameters(), recipe.train.start_parts, "train.start_parts");
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.

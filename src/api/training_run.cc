@@ -70,7 +70,7 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       start_(place_.from || recipe_.train.start.empty() ? std::nullopt : std::make_optional<StartModel>(recipe_)),
       tokenizers_(first_tokenizers()),
       data_(read_data()),
-      model_(recipe_.model, vocabularies_of(recipe_, tokenizers_), recipe_.train.freeze),
+      model_(recipe_.model, sizes_of(recipe_, tokenizers_), recipe_.train.freeze),
       learner_(model_, fit_to_memory(), data_.train.longest(), pool_),
       validator_(model_, data_, tokenizers_, recipe_, pool_) {
   model_.initialize(recipe_.train.seed);
@@ -214,7 +214,7 @@ double TrainingRun::seconds_to_go() const {
   const Segments source = Segments::single(corpus.sizes().source_tokens / examples + 1);
   const Segments target = Segments::single(corpus.rows() / examples);
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
-                       training_flops(model_, corpus.one_sided() ? nullptr : &source, target);
+                       training_flops(model_, {corpus.one_sided() ? nullptr : &source, target});
   double tokens = stop.count;  // of the target side, at the end
   if (stop.unit == Period::Unit::updates)
     tokens *= static_cast<double>(recipe_.train.batch_tokens.tokens * recipe_.train.accumulate);

@@ -73,7 +73,7 @@ class TrainingRun {
   std::optional<StartModel> start_;  // none when the run goes on from a checkpoint
   Tokenizers tokenizers_;
   TrainingData data_;
-  Transformer model_;
+  Model model_;
   int64_t held_ = 0;  // bytes, of all but the model and what training it takes
   Learner learner_;
   Validator validator_;

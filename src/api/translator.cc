@@ -94,12 +94,12 @@ class LineQueue : public SearchQueue {
 struct Translator::Body {
   OpenedModel opened;
   std::vector<OpenedModel> others;         // of an ensemble
-  std::vector<const Transformer*> models;  // all of them
+  std::vector<const Model*> models;  // all of them
   mutable ThreadPool pool;
   mutable Arenas arenas;
 
   explicit Body(int threads) : pool(threads) {}
-  const Transformer& model() const { return *opened.model; }
+  const Model& model() const { return *opened.model; }
   const text::Tokenizer& source_tokenizer() const { return *opened.tokenizers.source; }
   const text::Tokenizer& target_tokenizer() const { return *opened.tokenizers.target; }
 
@@ -113,7 +113,7 @@ struct Translator::Body {
   /// The most tokens a line may have.
   int64_t longest() const {
     int64_t most = longest_source(model());
-    for (const Transformer* m : models) most = std::min(most, longest_source(*m));
+    for (const Model* m : models) most = std::min(most, longest_source(*m));
     return most - 1;
   }
 
@@ -145,14 +145,14 @@ struct Translator::Body {
       if (by.layer < 0) by.layer = guided.layer;
       if (by.heads.empty() && guided.head >= 0) by.heads = {guided.head};
     }
-    if (by.layer < 0) by.layer = static_cast<int>(model().alignment_layer());
-    if (by.layer >= model().options().decoder_layers)
+    if (by.layer < 0) by.layer = static_cast<int>(model().decoder()->alignment_layer());
+    if (by.layer >= model().decoder()->cross_layers())
       fail(ErrorKind::usage, "there is no layer {} to align words by: the decoder has layers 0 to {}", by.layer,
-           model().options().decoder_layers - 1);
+           model().decoder()->cross_layers() - 1);
     for (const int h : by.heads)
-      if (h < 0 || h >= model().cross_heads())
+      if (h < 0 || h >= model().decoder()->cross_heads())
         fail(ErrorKind::usage, "there is no head {} to align words by: there are heads 0 to {}", h,
-             model().cross_heads() - 1);
+             model().decoder()->cross_heads() - 1);
     return by;
   }
 
@@ -307,17 +307,15 @@ std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
 }
 
 AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {
-  const Transformer& model = body_->model();
+  const Model& model = body_->model();
   const LookedAt at(model, by_guide(choice, body_->opened.recipe.train.guide));
   SentencePair pair{body_->read(line).ids, {}};
   if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
   AttentionLook look;
   body_->arenas.with([&](Arena& arena) {
     if (choice.target.empty()) {
-      const Segments one = Segments::single(std::ssize(pair.source));
-      pair.target = search(model, {{Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &one}},
-                           body_->search_by({}), &body_->pool, arena)[0][0]
-                        .ids;
+      const Rows source = rows_of(pair.source, Segments::single(std::ssize(pair.source)));
+      pair.target = search(model, {source}, body_->search_by({}), &body_->pool, arena)[0][0].ids;
     } else {
       pair.target = body_->target_tokenizer().encode(choice.target);
     }

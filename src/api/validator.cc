@@ -36,7 +36,7 @@ double loss_by_frequency(const Corpus& corpus) {
 
 }  // namespace
 
-Validator::Validator(const Transformer& model, const TrainingData& data, const Tokenizers& tokenizers,
+Validator::Validator(const Model& model, const TrainingData& data, const Tokenizers& tokenizers,
                      const Recipe& recipe, ThreadPool& pool)
     : model_(model),
       data_(data),
@@ -54,8 +54,7 @@ std::vector<std::string> Validator::translations() {
   std::vector<std::string> lines(static_cast<size_t>(data_.valid.size()));
   Arena arena;
   for (batches.next(batch);; batches.next(batch)) {
-    const Tokens sources{Tensor(batch.source.data(), Shape{batch.source_tokens()}), &batch.source_segments};
-    const auto found = search(model_, {sources}, {.beam = 1, .expansion = recipe_.data.expansion}, &pool_, arena);
+    const auto found = search(model_, {batch.source}, {.beam = 1, .expansion = recipe_.data.expansion}, &pool_, arena);
     for (size_t i = 0; i < found.size(); ++i)
       lines[static_cast<size_t>(batch.examples[i])] = tokenizers_.target->decode(found[i][0].ids);
     if (batch.next.epoch > 0) return lines;
@@ -120,7 +119,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    if (model_.options().shape != ModelShape::bag && !data_.valid.stored) v.attention = picture();
+    if (can_be_looked_at(model_) && !data_.valid.stored) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }

@@ -13,7 +13,7 @@ namespace attune {
 class Validator {
  public:
   /// All outlive it.
-  Validator(const Transformer& model, const TrainingData& data, const Tokenizers& tokenizers, const Recipe& recipe,
+  Validator(const Model& model, const TrainingData& data, const Tokenizers& tokenizers, const Recipe& recipe,
             ThreadPool& pool);
   bool possible() const { return data_.valid.size() > 0; }
   /// The score is higher for better models, whatever the metric.
@@ -27,7 +27,7 @@ class Validator {
   /// What the model attends to while it says the first reference, or reads how the text begins.
   AttentionPicture picture() const;
 
-  const Transformer& model_;
+  const Model& model_;
   const TrainingData& data_;
   const Tokenizers& tokenizers_;
   const Recipe& recipe_;

@@ -8,53 +8,24 @@
 
 namespace attune {
 
-namespace {
-
-/// Of one decoder that reads the source too: the part of its attention that goes from target to source, or to itself.
-std::vector<float> prefix_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
-                                  Arena& arena) {
-  constexpr std::string_view kCross = ".cross";
-  const bool cross = place.ends_with(kCross);
-  Ctx ctx(arena);
-  AttentionTap tap;
-  tap.place = cross ? place.substr(0, place.size() - kCross.size()) + ".self" : place;
-  Pass pass{ctx, model.parameters(), nullptr, &tap};
-  std::vector<int32_t> said{text::kBegin};
-  said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
-  const auto n = std::ssize(pair.source), m = std::ssize(said), all = n + m;
-  const Segments sources = Segments::single(n), targets = Segments::single(m);
-  model.decode_after(pass, {Tensor(pair.source.data(), Shape{n}), &sources}, {Tensor(said.data(), Shape{m}), &targets});
-  std::vector<float> own;
-  for (int64_t row = 0; !tap.weights.empty() && row < tap.heads * all; ++row) {
-    if (row % all < n) continue;
-    const auto first = tap.weights.begin() + row * all + (cross ? 0 : n);
-    own.insert(own.end(), first, first + (cross ? n : m));
-  }
-  return own;
-}
-
-}  // namespace
-
-std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
+std::vector<float> attention_weights(const Model& model, const SentencePair& pair, const std::string& place,
                                      Arena& arena) {
-  if (model.options().shape == ModelShape::prefix) return prefix_weights(model, pair, place, arena);
   Ctx ctx(arena);
   AttentionTap tap;
   tap.place = place;
   Pass pass{ctx, model.parameters(), nullptr, &tap};
-  const Segments sources = Segments::single(std::ssize(pair.source));
-  Var encoded;
-  if (has_encoder(model.options().shape))
-    encoded = model.encode(pass, {Tensor(pair.source.data(), Shape{std::ssize(pair.source)}), &sources});
-  if (!has_decoder(model.options().shape)) return std::move(tap.weights);
+  const Rows source = rows_of(pair.source, Segments::single(std::ssize(pair.source)));
+  if (!model.decoder()) {
+    model.encode(pass, source);
+    return std::move(tap.weights);
+  }
   std::vector<int32_t> said{text::kBegin};
   said.insert(said.end(), pair.target.begin(), pair.target.end() - 1);
-  const Segments targets = Segments::single(std::ssize(said));
-  model.decode(pass, {Tensor(said.data(), Shape{std::ssize(said)}), &targets}, encoded, &sources);
+  model.decode(pass, source, rows_of(said, Segments::single(std::ssize(said))));
   return std::move(tap.weights);
 }
 
-std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena) {
+std::vector<float> cross_attention(const Model& model, const SentencePair& pair, int64_t layer, Arena& arena) {
   return attention_weights(model, pair, fmt::format("decoder.{}.cross", layer), arena);
 }
 

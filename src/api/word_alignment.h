@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/model.h"
 #include "text/tokenizer.h"
 
 namespace attune {
@@ -17,10 +17,10 @@ struct SentencePair {
 
 /// What one layer attended to, [heads, queries, keys]: "encoder.0.self", "decoder.1.cross". Nothing where the mechanism
 /// has no weights to show.
-std::vector<float> attention_weights(const Transformer& model, const SentencePair& pair, const std::string& place,
+std::vector<float> attention_weights(const Model& model, const SentencePair& pair, const std::string& place,
                                      Arena& arena);
 /// What each target token attended to when it was to be said, [heads, target, source].
-std::vector<float> cross_attention(const Transformer& model, const SentencePair& pair, int64_t layer, Arena& arena);
+std::vector<float> cross_attention(const Model& model, const SentencePair& pair, int64_t layer, Arena& arena);
 /// One head of them, [target, source]; -1: the mean of all.
 std::vector<float> of_head(const std::vector<float>& weights, int64_t heads, int64_t head);
 

@@ -11,7 +11,7 @@ namespace attune {
 
 namespace {
 
-float* embeddings_of(Transformer& model) {
+float* embeddings_of(Model& model) {
   Parameters& all = model.parameters();
   for (const char* name : {"encoder.embedding.weight", "embedding.weight", "decoder.embedding.weight"})
     for (const NamedParameter& p : all.named())
@@ -33,7 +33,7 @@ bool is_head(const std::vector<std::string>& fields) {
 
 }  // namespace
 
-std::string give_word_vectors(const std::string& file, const text::Tokenizer& tokenizer, Transformer& model) {
+std::string give_word_vectors(const std::string& file, const text::Tokenizer& tokenizer, Model& model) {
   const int64_t width = model.options().d_model;
   float* to = embeddings_of(model);
   const double scale = 1 / std::sqrt(static_cast<double>(width));  // embeddings are read times that

@@ -4,12 +4,12 @@
 #include <string>
 
 #include "data/tokenizers.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
 /// Gives them to every piece that is a whole word of the file. A sentence on how many have one. ErrorKind::data, with
 /// the line, for vectors of another width than model.d_model or what is no number; ErrorKind::io.
-std::string give_word_vectors(const std::string& file, const text::Tokenizer& tokenizer, Transformer& model);
+std::string give_word_vectors(const std::string& file, const text::Tokenizer& tokenizer, Model& model);
 
 }  // namespace attune

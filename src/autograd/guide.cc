@@ -36,7 +36,7 @@ void check_links(const Attention& a, const Guide& g) {
   for (int64_t s = 0; s < a.queries->count(); ++s)
     for (int64_t i = g.links.start[static_cast<size_t>(a.queries->begin(s))];
          i < g.links.start[static_cast<size_t>(a.queries->begin(s + 1))]; ++i) {
-      const int32_t key = g.links.keys[static_cast<size_t>(i)];
+      const int32_t key = g.links.to[static_cast<size_t>(i)];
       check(key >= 0 && key < a.keys->length(s), "guide_loss", "sequence {} is linked to key {}, it has {}", s, key,
             a.keys->length(s));
     }
@@ -45,12 +45,6 @@ void check_links(const Attention& a, const Guide& g) {
 /// How far query i of I is from the diagonal at key j of J: what exp is taken of.
 double nearness(const Guide& g, double i_share, double j_share) {
   return -(i_share - j_share) * (i_share - j_share) / (2 * g.sigma * g.sigma);
-}
-
-std::span<const int32_t> links_of(const RowLinks& links, int64_t row) {
-  const auto from = static_cast<size_t>(links.start[static_cast<size_t>(row)]);
-  const auto to = static_cast<size_t>(links.start[static_cast<size_t>(row) + 1]);
-  return links.keys.subspan(from, to - from);
 }
 
 /// One pair of sentences.
@@ -82,7 +76,7 @@ class Pair {
         for (int64_t j = 0; j < m_; ++j) sum += static_cast<double>(w[j]) * static_cast<double>(row[j]);
         continue;
       }
-      const auto links = links_of(g_.links, a_.queries->begin(segment_) + i);
+      const auto links = g_.links.of(a_.queries->begin(segment_) + i);
       for (const int32_t j : links)
         sum -= std::log(static_cast<double>(std::max(w[j], kLeastWeight))) / static_cast<double>(links.size());
     }
@@ -97,7 +91,7 @@ class Pair {
         for (int64_t j = 0; j < m_; ++j) w[j] *= by;
         continue;
       }
-      const auto links = links_of(g_.links, a_.queries->begin(segment_) + i);
+      const auto links = g_.links.of(a_.queries->begin(segment_) + i);
       const float each = links.empty() ? 0 : -by / static_cast<float>(links.size());
       for (int64_t j = 0, l = 0; j < m_; ++j) {
         const bool linked = l < std::ssize(links) && links[static_cast<size_t>(l)] == j;
@@ -246,7 +240,7 @@ Var factors(Ctx& ctx, const Attention& a, const Guide& g, int64_t segment) {
                                                               static_cast<double>(j) / static_cast<double>(m))))
                        : T{0};
         if (g.sigma > 0) continue;
-        const auto links = links_of(g.links, a.queries->begin(segment) + i);
+        const auto links = g.links.of(a.queries->begin(segment) + i);
         for (const int32_t j : links) row[j] = T{-1} / static_cast<T>(links.size());
       }
     });

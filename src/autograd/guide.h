@@ -6,18 +6,13 @@
 #include <span>
 
 #include "autograd/attention.h"
+#include "tensor/rows.h"
 
 namespace attune {
 
-/// Where the rows of packed queries should look: row r at the keys keys[start[r]] to keys[start[r + 1] - 1] of its
-/// sequence, at each of them the same; a row without any does not count.
-struct RowLinks {
-  std::span<const int32_t> start, keys;
-};
-
 struct Guide {
   double sigma = 0;     // above 0: the diagonal; 0: the links
-  RowLinks links = {};  // outlive the backward pass
+  Edges links = {};     // or where each row of packed queries should look; a row without any does not count
   int64_t head = -1;    // which head is guided; -1: the mean of all
   double scale = 1;     // what the sum over rows is multiplied by
 };

@@ -10,21 +10,6 @@
 
 namespace attune {
 
-namespace {
-
-/// Empties, but keeps the memory.
-void clear(Segments& s) {
-  s.start.assign(1, 0);
-  s.longest = 0;
-}
-
-void add(Segments& s, int64_t rows) {
-  s.start.push_back(s.start.back() + static_cast<int32_t>(rows));
-  s.longest = std::max(s.longest, static_cast<int32_t>(rows));
-}
-
-}  // namespace
-
 void check_budget(const Corpus& corpus, const BatchOptions& options) {
   if (corpus.window > options.tokens)
     fail(ErrorKind::recipe,
@@ -98,17 +83,8 @@ void Batches::seek(const DataPosition& position) {
 
 void Batches::next(Batch& b) {
   b.at = position_;
-  b.source.clear();
-  b.target_in.clear();
-  b.target_out.clear();
-  b.examples.clear();
-  b.weights.clear();
-  b.streams.clear();
-  b.link_start.clear();
-  b.links.clear();
+  b.clear();
   b.first = position_.example == 0;
-  clear(b.source_segments);
-  clear(b.target_segments);
   streams_ ? add_windows(b) : add_examples(b);
   if (position_.example == corpus_.size()) {
     position_ = {position_.epoch + 1, 0};
@@ -125,8 +101,9 @@ void Batches::add_windows(Batch& b) {
     const int64_t from = (begin + offset_) % tokens, to = from + end - begin;  // the text goes round
     add_text(b, from, std::min(to, tokens));
     if (to > tokens) add_text(b, 0, to - tokens);
-    add(b.target_segments, end - begin);
-    b.streams.push_back(static_cast<int32_t>(s));
+    b.read.segments.add(end - begin);
+    b.target().right.segments.add(end - begin);
+    b.read.streams.push_back(static_cast<int32_t>(s));
   }
   position_.example += b.target_tokens();
 }
@@ -134,14 +111,15 @@ void Batches::add_windows(Batch& b) {
 /// Each token is to be said after the one before it, the first of a text after the mark of its begin.
 void Batches::add_text(Batch& b, int64_t from, int64_t end) {
   const auto& starts = corpus_.target.start;
-  const auto row = static_cast<int64_t>(b.target_in.size()) - from;  // in the batch, of the text's token 0
+  const int64_t row = std::ssize(b.read.ids) - from;  // in the batch, of the text's token 0
   auto ids = corpus_.tokens(std::max<int64_t>(from - 1, 0), end, buffer_);
-  b.target_in.push_back(from > 0 ? ids[0] : options_.begin);
+  std::vector<int32_t>& read = b.read.ids.own();
+  read.push_back(from > 0 ? ids[0] : options_.begin);
   if (from > 0) ids = ids.subspan(1);
-  b.target_in.insert(b.target_in.end(), ids.begin(), ids.end() - 1);
-  b.target_out.insert(b.target_out.end(), ids.begin(), ids.end());
+  read.insert(read.end(), ids.begin(), ids.end() - 1);
+  b.target().right.ids.append(ids);
   for (auto s = std::lower_bound(starts.begin(), starts.end(), from); s != starts.end() && *s < end; ++s)
-    b.target_in[static_cast<size_t>(row + *s)] = options_.begin;
+    read[static_cast<size_t>(row + *s)] = options_.begin;
 }
 
 /// The same words with some pieces in parts. Depends on the epoch and the example's number alone, not on its batch.
@@ -159,41 +137,43 @@ Example Batches::fall_apart(const Example& example, int32_t number) {
 void Batches::add_links(Batch& b, int64_t example) const {
   const Sentences& target = corpus_.target;
   const bool whole = options_.piece_dropout == 0;
-  if (b.link_start.empty()) b.link_start.push_back(0);
+  Edges& links = b.target().right.edges;
+  if (links.start.empty()) links.start.push_back(0);
   for (int64_t i = 0; i < target.length(example); ++i) {
-    const auto links = corpus_.alignment[target.start[static_cast<size_t>(example)] + i];
+    const auto own = corpus_.alignment[target.start[static_cast<size_t>(example)] + i];
     if (whole) {
-      b.links.insert(b.links.end(), links.begin(), links.end());
-      b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+      links.to.append(own);
+      links.start.push_back(static_cast<int32_t>(links.to.size()));
       continue;
     }
     // Every part of a word goes with every part of what the word goes with.
     const auto at = static_cast<size_t>(i);
     for (int32_t part = target_parts_.start[at]; part < target_parts_.start[at + 1]; ++part) {
-      for (const int32_t j : links)
+      for (const int32_t j : own)
         for (int32_t k = source_parts_.start[static_cast<size_t>(j)];
              k < source_parts_.start[static_cast<size_t>(j) + 1]; ++k)
-          b.links.push_back(k);
-      b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+          links.to.push_back(k);
+      links.start.push_back(static_cast<int32_t>(links.to.size()));
     }
   }
-  b.link_start.push_back(b.link_start.back());  // the end mark goes with nothing
+  links.start.push_back(int32_t{links.start.back()});  // the end mark goes with nothing
 }
 
 /// Answers have no marks; the text they belong to begins with one.
 void Batches::add_answers(Batch& b, const Example& example) const {
-  b.target_in.insert(b.target_in.end(), example.target.begin(), example.target.end());
-  b.target_out.insert(b.target_out.end(), example.target.begin(), example.target.end());
-  add(b.target_segments, std::ssize(example.target));
+  Rows& answers = b.target().right;
+  answers.ids.append(example.target);
+  answers.segments.add(std::ssize(example.target));
   if (!corpus_.word_begins) return;
-  if (b.link_start.empty()) b.link_start.push_back(0);
+  Edges& words = answers.edges;
+  if (words.start.empty()) words.start.push_back(0);
   for (size_t i = 0; i < example.source.size(); ++i) {
     if (!(*corpus_.word_begins)[static_cast<size_t>(example.source[i])]) continue;
-    b.links.push_back(static_cast<int32_t>(i + 1));
-    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+    words.to.push_back(static_cast<int32_t>(i + 1));
+    words.start.push_back(static_cast<int32_t>(words.to.size()));
   }
-  check(std::ssize(b.link_start) == b.target_segments.rows() + 1, "batches", "{} words have answers, and {} begin",
-        b.target_segments.rows(), std::ssize(b.link_start) - 1);
+  check(std::ssize(words.start) == answers.rows() + 1, "batches", "{} words have answers, and {} begin", answers.rows(),
+        std::ssize(words.start) - 1);
 }
 
 /// Devlin et al. 2019, section 3.1: of the words that are to be guessed, 80 % are missing, 10 % are another word, 10 %
@@ -202,26 +182,27 @@ void Batches::add_masked(Batch& b, std::span<const int32_t> ids, int32_t number)
   const uint64_t epoch = options_.shuffle ? static_cast<uint64_t>(position_.epoch) + 1 : 0;
   Random random(mix(mix(mix(options_.seed, 0x6d61736b), epoch), static_cast<uint64_t>(number)));
   const auto sure = static_cast<size_t>(random.below(ids.size()));  // one at least
-  if (b.link_start.empty()) b.link_start.push_back(0);
-  b.source.push_back(options_.begin);
+  std::vector<int32_t>& text = b.source.ids.own();
+  Rows& missing = b.target().right;
+  if (missing.edges.start.empty()) missing.edges.start.push_back(0);
+  text.push_back(options_.begin);
   int64_t answers = 0;
   for (size_t i = 0; i < ids.size(); ++i) {
-    b.source.push_back(ids[i]);
+    text.push_back(ids[i]);
     if (random.uniform() >= options_.mask && i != sure) continue;
     const double how = random.uniform();
-    if (how < 0.8) b.source.back() = text::kPad;
+    if (how < 0.8) text.back() = text::kPad;
     if (how >= 0.9 && corpus_.masked > text::kMarks)
-      b.source.back() =
+      text.back() =
           text::kMarks + static_cast<int32_t>(random.below(static_cast<uint64_t>(corpus_.masked - text::kMarks)));
-    b.target_in.push_back(ids[i]);
-    b.target_out.push_back(ids[i]);
-    b.links.push_back(static_cast<int32_t>(i + 1));
-    b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+    missing.ids.push_back(ids[i]);
+    missing.edges.to.push_back(static_cast<int32_t>(i + 1));
+    missing.edges.start.push_back(static_cast<int32_t>(missing.edges.to.size()));
     ++answers;
   }
-  b.source.push_back(options_.end);
-  add(b.source_segments, std::ssize(ids) + 2);
-  add(b.target_segments, answers);
+  text.push_back(options_.end);
+  b.source.segments.add(std::ssize(ids) + 2);
+  missing.segments.add(answers);
 }
 
 void Batches::add_examples(Batch& b) {
@@ -236,33 +217,35 @@ void Batches::add_examples(Batch& b) {
       if (b.source_tokens() + std::ssize(t) + 2 > options_.tokens) break;
       add_masked(b, t, number);
       b.examples.push_back(number);
-      if (weighted) b.weights.resize(b.target_out.size(), weight);
+      if (weighted) b.target().weights.own().resize(b.target().right.ids.size(), weight);
       ++position_.example;
       continue;
     }
     const int64_t source = two ? std::ssize(s) + options_.end_source + answers : 0, target = std::ssize(t) + !answers;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
     if (two) {
-      if (answers) b.source.push_back(options_.begin);
-      b.source.insert(b.source.end(), s.begin(), s.end());
-      if (options_.end_source) b.source.push_back(options_.end);
-      add(b.source_segments, source);
+      if (answers) b.source.ids.push_back(options_.begin);
+      b.source.ids.append(s);
+      if (options_.end_source) b.source.ids.push_back(options_.end);
+      b.source.segments.add(source);
     }
     if (answers) {
       add_answers(b, example);
     } else {
-      b.target_in.push_back(options_.begin);
-      b.target_in.insert(b.target_in.end(), t.begin(), t.end());
-      b.target_out.insert(b.target_out.end(), t.begin(), t.end());
-      b.target_out.push_back(options_.end);
-      add(b.target_segments, target);
+      b.read.ids.push_back(options_.begin);
+      b.read.ids.append(t);
+      b.target().right.ids.append(t);
+      b.target().right.ids.push_back(options_.end);
+      b.read.segments.add(target);
+      b.target().right.segments.add(target);
     }
     b.examples.push_back(number);
     if (weighted) {
-      b.weights.resize(b.target_out.size(), weight);
+      std::vector<float>& weights = b.target().weights.own();
+      weights.resize(b.target().right.ids.size(), weight);
       if (!corpus_.label_weights.empty())
-        for (size_t w = b.weights.size() - t.size(), j = 0; j < t.size(); ++w, ++j)
-          b.weights[w] *= t[j] < 0 ? 0 : corpus_.label_weights[static_cast<size_t>(t[j])];
+        for (size_t w = weights.size() - t.size(), j = 0; j < t.size(); ++w, ++j)
+          weights[w] *= t[j] < 0 ? 0 : corpus_.label_weights[static_cast<size_t>(t[j])];
     }
     if (!corpus_.alignment.empty()) add_links(b, number);
     ++position_.example;

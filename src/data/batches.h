@@ -3,7 +3,6 @@
 // with exactly the batches it would have had. Texts come as parallel streams of windows instead (data/streams.h), and
 // what is fresh in an epoch is where they begin.
 #pragma once
-#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -11,15 +10,9 @@
 #include "data/corpus.h"
 #include "data/piece_dropout.h"
 #include "data/streams.h"
-#include "tensor/segments.h"
+#include "tensor/rows.h"
 
 namespace attune {
-
-/// Between two batches: `example` examples of the epoch (of texts: tokens) are done.
-struct DataPosition {
-  int64_t epoch = 0, example = 0;
-  auto operator<=>(const DataPosition&) const = default;
-};
 
 struct BatchOptions {
   int64_t tokens = 4096;       // the budget: max(source, target) of a batch, marks counted
@@ -29,29 +22,6 @@ struct BatchOptions {
   uint64_t seed = 1;
   double piece_dropout = 0;  // the chance that a piece falls apart, where the corpus knows into what
   double mask = 0.15;        // the share of words that are missing, where the corpus is masked
-};
-
-struct Batch {
-  std::vector<int32_t> source;                 // tokens + end; where targets are answers or words that are missing,
-                                               // begin + tokens + end
-  std::vector<int32_t> target_in, target_out;  // begin + tokens, tokens + end: what is read, what is to be said;
-                                               // both the answers, where targets are such
-  Segments source_segments, target_segments;   // no source segments where there is no source
-  std::vector<float> weights;                  // of the loss of each target row; none: 1 each
-  std::vector<int32_t> examples;               // which of the corpus, one per segment; none of texts
-  /// Of texts: which stream a segment belongs to. It goes on where that stream's segment of the batch before ended,
-  /// unless this batch is the `first` of the streams, which begin anew with every epoch.
-  std::vector<int32_t> streams;
-  bool first = true;
-  /// Where the corpus is aligned, or answers words: target row r goes with the source rows links[link_start[r]] to
-  /// links[link_start[r + 1] - 1] of its sentence, counted from 0. Else both are empty.
-  std::vector<int32_t> link_start, links;
-  DataPosition at, next;  // where it begins, and where the one after it does
-
-  int64_t size() const { return target_segments.count(); }
-  bool has_source() const { return source_segments.count() > 0; }
-  int64_t source_tokens() const { return source_segments.rows(); }
-  int64_t target_tokens() const { return target_segments.rows(); }
 };
 
 /// ErrorKind::recipe when an example alone is over the budget.

@@ -18,9 +18,9 @@ std::vector<int32_t> listed_words(const SearchOptions& options, const SearchSent
   return ids;
 }
 
-ListedWords::ListedWords(Ctx& ctx, std::span<const Transformer* const> models, std::vector<int32_t> ids)
+ListedWords::ListedWords(Ctx& ctx, std::span<const Model* const> models, std::vector<int32_t> ids)
     : ids_(std::move(ids)) {
-  for (const Transformer* m : models) weights_.emplace_back(ctx, *m, count());
+  for (const Model* m : models) weights_.emplace_back(ctx, *m, count());
 }
 
 void ListedWords::gather() {

@@ -27,7 +27,7 @@ std::vector<int32_t> listed_words(const SearchOptions& options, const SearchSent
 class ListedWords {
  public:
   /// `ids` are ascending, each once. Takes memory for their weights in each model; gather() must fill it.
-  ListedWords(Ctx& ctx, std::span<const Transformer* const> models, std::vector<int32_t> ids);
+  ListedWords(Ctx& ctx, std::span<const Model* const> models, std::vector<int32_t> ids);
   void gather();
   /// How much room choose() needs for so many rows.
   int64_t floats(int64_t rows) const;

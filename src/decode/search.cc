@@ -28,25 +28,25 @@ constexpr int64_t kHeld = 2;
 
 /// One model of an ensemble.
 struct Member {
-  const Transformer& model;
+  const Model& model;
   Pass pass;
 };
 
 /// Sentences that entered together: they have said equally much.
 struct Cohort {
   std::vector<int64_t> names;  // of the sentences, in the queue
-  Segments sources;
+  Rows sources;
   std::vector<std::unique_ptr<Hypotheses>> sentences;
   std::vector<std::unique_ptr<ListedWords>> words;  // of each sentence, where there is a shortlist
   std::vector<int32_t> active;                      // sentences that are not done, in order
-  std::vector<DecoderState> states;                 // what each model remembers
+  std::vector<std::unique_ptr<DecoderState>> states;  // what each model remembers
 
   Hypotheses& sentence(int32_t s) const { return *sentences[static_cast<size_t>(s)]; }
 };
 
 class Search {
  public:
-  Search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
+  Search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
          Ctx& ctx)
       : options_(options),
         rules_(options),
@@ -54,7 +54,7 @@ class Search {
         queue_(queue),
         most_(std::min(tokens, INT64_MAX / kHeld)),
         models_(models) {
-    for (const Transformer* m : models) {
+    for (const Model* m : models) {
       members_.push_back({*m, {ctx, m->parameters()}});
       const bool after = m->options().shape == ModelShape::prefix;
       int64_t& longest = after ? longest_after_source_ : longest_;
@@ -62,7 +62,7 @@ class Search {
       after_source_ |= after;
     }
     if (options.coverage_penalty == 0) return;
-    tap_.place = fmt::format("decoder.{}.cross", models[0]->alignment_layer());
+    tap_.place = fmt::format("decoder.{}.cross", models[0]->decoder()->alignment_layer());
   }
 
   void run() {
@@ -89,12 +89,11 @@ class Search {
   void begin(std::vector<int64_t> names) {
     auto c = std::make_unique<Cohort>();
     c->names = std::move(names);
-    std::vector<int32_t> ids, lengths;
     int64_t longest = 0;
     for (const int64_t name : c->names) {
       const SearchSentence s = queue_.sentence(name);
-      ids.insert(ids.end(), s.source.begin(), s.source.end());
-      lengths.push_back(static_cast<int32_t>(s.source.size()));
+      c->sources.ids.append(s.source);
+      c->sources.segments.add(std::ssize(s.source));
       check_prefix(s.prefix);
       const auto by_source = static_cast<int64_t>(options_.expansion * static_cast<double>(s.source.size())) + 10;
       const int64_t free = s.longest ? s.longest : options_.longest ? options_.longest : by_source;
@@ -107,14 +106,7 @@ class Search {
         c->words.push_back(std::make_unique<ListedWords>(ctx_, models_, listed_words(options_, s)));
     }
     parallel_for(ctx_.pool, std::ssize(c->words), [&](int64_t i, int) { c->words[static_cast<size_t>(i)]->gather(); });
-    c->sources = Segments::of_lengths(lengths);
-    const Tokens tokens{Tensor(ids.data(), Shape{std::ssize(ids)}), &c->sources};
-    for (Member& m : members_) {
-      const ModelShape shape = m.model.options().shape;
-      const Var encoded = has_encoder(shape) ? m.model.encode(m.pass, tokens) : Var();
-      c->states.push_back(shape == ModelShape::prefix ? m.model.start_after(m.pass, tokens, longest)
-                                                      : m.model.start(m.pass, encoded, c->sources, c->active, longest));
-    }
+    for (Member& m : members_) c->states.push_back(m.model.start(m.pass, c->sources, longest));
     held_ += c->sources.rows();
     active_ += c->sources.rows();
     cohorts_.push_back(std::move(c));
@@ -175,7 +167,7 @@ class Search {
       if (options_.on_token) tell(c.names[static_cast<size_t>(s)], h);
       if (h.done()) {
         queue_.found(c.names[static_cast<size_t>(s)], h.result());
-        active_ -= c.sources.length(s);
+        active_ -= c.sources.segments.length(s);
         c.sentences[static_cast<size_t>(s)].reset();
         if (!c.words.empty()) c.words[static_cast<size_t>(s)].reset();
         continue;
@@ -185,7 +177,7 @@ class Search {
     }
     c.active.resize(kept);
     if (kept > 0)
-      for (DecoderState& s : c.states) s.reorder(parents_);
+      for (const auto& s : c.states) s->reorder(parents_);
     return row;
   }
 
@@ -220,7 +212,7 @@ class Search {
     std::vector<Var> hidden;
     for (size_t m = 0; m < members_.size(); ++m) {
       std::vector<DecoderState*> states;
-      for (const auto& c : cohorts_) states.push_back(&c->states[m]);
+      for (const auto& c : cohorts_) states.push_back(c->states[m].get());
       Pass& pass = members_[m].pass;
       pass.tap = m == 0 && !tap_.place.empty() ? &tap_ : nullptr;
       hidden.push_back(members_[m].model.step(pass, states, last_));
@@ -284,7 +276,7 @@ class Search {
     const float* from = tap_.weights.data();
     for (const auto& c : cohorts_)
       for (const int32_t s : c->active) {
-        const auto cells = static_cast<size_t>(c->sentence(s).living() * c->sources.length(s));
+        const auto cells = static_cast<size_t>(c->sentence(s).living() * c->sources.segments.length(s));
         mean_.assign(cells, 0);
         for (int64_t h = 0; h < tap_.heads; ++h)
           for (size_t i = 0; i < cells; ++i) mean_[i] += *from++ / static_cast<float>(tap_.heads);
@@ -342,7 +334,7 @@ class Search {
   int64_t most_, active_ = 0;  // source tokens that may be, and are, under way
   bool after_source_ = false;  // a decoder reads sources before what it says
   int64_t held_ = 0;           // source tokens of the cohorts, those of sentences that are done among them
-  std::span<const Transformer* const> models_;
+  std::span<const Model* const> models_;
   int64_t longest_ = INT64_MAX;               // tokens that all models can say ...
   int64_t longest_after_source_ = INT64_MAX;  // ... and, of decoders that read sources, together with these
   std::vector<Member> members_;
@@ -367,10 +359,10 @@ class Search {
   std::vector<float> mean_;
 };
 
-void check_search(std::span<const Transformer* const> models, const SearchOptions& o) {
+void check_search(std::span<const Model* const> models, const SearchOptions& o) {
   check(!models.empty(), "search", "no model");
   const int64_t vocabulary = models[0]->sizes().target_vocabulary;
-  for (const Transformer* m : models)
+  for (const Model* m : models)
     check(m->sizes().target_vocabulary == vocabulary, "search", "models of {} and of {} target tokens", vocabulary,
           m->sizes().target_vocabulary);
   check(o.beam >= 1, "search", "a beam of {}", o.beam);
@@ -387,7 +379,7 @@ void check_search(std::span<const Transformer* const> models, const SearchOption
 
 }  // namespace
 
-void search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options,
+void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options,
             int64_t tokens, ThreadPool* pool, Arena& arena) {
   check_search(models, options);
   Ctx ctx(arena);

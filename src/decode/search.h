@@ -9,7 +9,7 @@
 #include <span>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -55,7 +55,7 @@ struct SearchOptions {
 
 /// What is to be translated: sentences of a packed batch, and what may be said of each of them, if anything.
 struct SearchInput {
-  Tokens sources;  // of a decoder on its own nothing but segments, which are empty: one for each text
+  Rows sources;  // of a decoder on its own nothing but segments, which are empty: one for each text
   std::span<const std::vector<int32_t>> prefixes = {};  // the first tokens of each sentence's hypotheses
   std::span<const uint64_t> keys = {};                  // for what is drawn; none: 0, 1, 2 ...
   std::span<const int32_t> begins = {};                 // what each reads first; none: the mark
@@ -80,10 +80,10 @@ struct Hypothesis {
 ///
 /// Sentences do not influence each other: ids and scores are the same bits alone or in any batch, with any number of
 /// threads.
-std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
+std::vector<std::vector<Hypothesis>> search(std::span<const Model* const> models, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena);
 /// Of one model.
-std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,
+std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena);
 
 /// A sentence that waits for its translation.
@@ -113,7 +113,7 @@ class SearchQueue {
 /// the matrix products have many rows from the first step to nearly the last. Sentences under way have up to `tokens`
 /// source tokens, or it is a single one; and what is kept, together with those that are done and entered with others
 /// that are not, has up to twice as many.
-void search(std::span<const Transformer* const> models, SearchQueue& queue, const SearchOptions& options,
+void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options,
             int64_t tokens, ThreadPool* pool, Arena& arena);
 
 /// ((5 + length) / 6)^exponent.

@@ -29,11 +29,11 @@ class WholeBatch : public SearchQueue {
     return all;
   }
   SearchSentence sentence(int64_t id) const override {
-    const Segments& sources = *input_.sources.segments;
+    const Segments& sources = input_.sources.segments;
     const auto at = static_cast<size_t>(id);
     SearchSentence s;
     if (sources.length(id) > 0)
-      s.source = {input_.sources.ids.as<int32_t>() + sources.begin(id), static_cast<size_t>(sources.length(id))};
+      s.source = {input_.sources.ids.data() + sources.begin(id), static_cast<size_t>(sources.length(id))};
     if (!input_.prefixes.empty()) s.prefix = input_.prefixes[at];
     s.key = input_.keys.empty() ? at : input_.keys[at];
     if (!input_.begins.empty()) s.begin = input_.begins[at];
@@ -43,7 +43,7 @@ class WholeBatch : public SearchQueue {
   void found(int64_t id, std::vector<Hypothesis> best) override { best_[static_cast<size_t>(id)] = std::move(best); }
 
  private:
-  int64_t count() const { return input_.sources.segments->count(); }
+  int64_t count() const { return input_.sources.segments.count(); }
 
   const SearchInput& input_;
   std::vector<std::vector<Hypothesis>> best_;
@@ -52,16 +52,16 @@ class WholeBatch : public SearchQueue {
 
 }  // namespace
 
-std::vector<std::vector<Hypothesis>> search(std::span<const Transformer* const> models, const SearchInput& input,
+std::vector<std::vector<Hypothesis>> search(std::span<const Model* const> models, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena) {
   WholeBatch all(input);
   search(models, all, options, INT64_MAX, pool, arena);
   return std::move(all).best();
 }
 
-std::vector<std::vector<Hypothesis>> search(const Transformer& model, const SearchInput& input,
+std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena) {
-  const Transformer* one = &model;
+  const Model* one = &model;
   return search({&one, 1}, input, options, pool, arena);
 }
 

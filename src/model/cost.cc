@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "model/layers/feed_forward.h"
+
 namespace attune {
 
 namespace {
@@ -10,7 +12,7 @@ namespace {
 double not_skipped(const ModelOptions& o) { return 1 - o.layer_dropout; }
 
 /// `share`: of the layers that are gone through.
-MultipliedWeights weights_of(const ModelOptions& o, const Vocabularies& sizes, double share) {
+MultipliedWeights weights_of(const ModelOptions& o, const ModelSizes& sizes, double share) {
   const auto d = static_cast<double>(o.d_model), ff = static_cast<double>(o.d_ff);
   const double kv = o.heads_kv ? static_cast<double>(o.heads_kv) / static_cast<double>(o.heads) : 1;
   const double self = (2 + 2 * kv) * d * d, feed = (activation_kind(o.activation).gated ? 3 : 2) * d * ff;
@@ -27,10 +29,11 @@ MultipliedWeights weights_of(const ModelOptions& o, const Vocabularies& sizes, d
   return m;
 }
 
-/// Every weight is used going forward and twice going back.
-double product_flops(const ModelOptions& o, const Vocabularies& sizes, double sources, double targets) {
+/// Every weight is used going forward and twice going back, a multiply-add counted twice.
+constexpr double kWeightPasses = 6;
+double product_flops(const ModelOptions& o, const ModelSizes& sizes, double sources, double targets) {
   const MultipliedWeights m = weights_of(o, sizes, not_skipped(o));
-  return 6 * (m.source * sources + m.target * targets);
+  return kWeightPasses * (m.source * sources + m.target * targets);
 }
 
 /// Two products forward, five back.
@@ -38,17 +41,15 @@ constexpr double kMixingPasses = 3.5;
 
 }  // namespace
 
-MultipliedWeights multiplied_weights(const ModelOptions& model, const Vocabularies& sizes) {
-  return weights_of(model, sizes, 1);
+double training_flops(const Model& model, const DecodedRows& rows) {
+  const double share = not_skipped(model.options());
+  const MultipliedWeights m = model.multiplied_weights(share);
+  const double sources = rows.sources ? static_cast<double>(rows.sources->rows()) : 0;
+  return kWeightPasses * (m.source * sources + m.target * static_cast<double>(rows.targets.rows())) +
+         kMixingPasses * share * model.mixing_operations(rows);
 }
 
-double training_flops(const Transformer& model, const Segments* sources, const Segments& targets, bool streams) {
-  return product_flops(model.options(), model.sizes(), sources ? static_cast<double>(sources->rows()) : 0,
-                       static_cast<double>(targets.rows())) +
-         kMixingPasses * not_skipped(model.options()) * model.mixing_operations(sources, targets, streams);
-}
-
-double training_flops(const ModelOptions& model, const Vocabularies& sizes, int64_t source_tokens,
+double training_flops(const ModelOptions& model, const ModelSizes& sizes, int64_t source_tokens,
                       int64_t target_tokens, int64_t length) {
   const auto n = static_cast<double>(source_tokens), m = static_cast<double>(target_tokens),
              l = static_cast<double>(length);

@@ -5,7 +5,7 @@
 
 namespace attune {
 
-OutputColumns::OutputColumns(Ctx& ctx, const Transformer& model, int64_t words) {
+OutputColumns::OutputColumns(Ctx& ctx, const Model& model, int64_t words) {
   const Var output = model.parameters().var(ctx, model.output(), nullptr);
   weight_ = output.value();
   int8_ = output.slot()->int8;

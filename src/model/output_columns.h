@@ -3,17 +3,17 @@
 #pragma once
 #include <span>
 
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
 class OutputColumns {
  public:
   /// Room for so many words, in the arena of `ctx`.
-  OutputColumns(Ctx& ctx, const Transformer& model, int64_t words);
+  OutputColumns(Ctx& ctx, const Model& model, int64_t words);
   /// Copies their weights. Several may do so at the same time, on several threads.
   void gather(std::span<const int32_t> words);
-  /// hidden [rows, d_model] to logits [rows, words]: the same bits that Transformer::logits has for these words.
+  /// hidden [rows, d_model] to logits [rows, words]: the same bits that Model::logits has for these words.
   void logits(const Tensor& hidden, const Tensor& to) const;
 
  private:

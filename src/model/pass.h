@@ -7,6 +7,7 @@
 
 #include "autograd/guide.h"
 #include "autograd/parameters.h"
+#include "tensor/rows.h"
 
 namespace attune {
 
@@ -36,23 +37,40 @@ struct Pass {
   AttentionTap* tap = nullptr;
   GuidedLayer* guided = nullptr;
   Var* loss_terms = nullptr;              // where layers may add to the loss; none: nobody asks
-  std::span<const Var> instead = {};      // in place of the parameters, of another type: gradient checks in f64
-  StreamMemory* memory = nullptr;         // what layers remember of the streams that the rows at hand go on, if any ...
-  std::span<const int32_t> streams = {};  // ... one per segment
-  bool remembers = true;                  // what passes by is taken up into the memory; false: it is only recalled
+  std::span<const Var> substitutes = {};  // in place of the parameters, of another type: gradient checks in f64
+  const Rows* rows = nullptr;      // that go through the layers at hand, where they are whole sequences
+  StreamMemory* memory = nullptr;  // what layers remember of the streams that these go on, if any
+  bool remembers = true;           // what passes by is taken up into the memory; false: it is only recalled
 
-  const int32_t* prefix = nullptr;  // of each segment: so many rows, its first, that all its rows see
-
-  bool recompute = false;  // layers keep nothing but what enters them (autograd/recompute.h) ...
-  bool again = false;      // ... and this is the second time: what happens beside the result has happened
+  bool recompute = false;    // layers keep nothing but what enters them (autograd/recompute.h) ...
+  bool recomputing = false;  // ... and this is the second time: what happens beside the result has happened
 
   Var operator[](int i) const {
-    return instead.empty() ? parameters.var(ctx, i, gradients) : instead[static_cast<size_t>(i)];
+    return substitutes.empty() ? parameters.var(ctx, i, gradients) : substitutes[static_cast<size_t>(i)];
   }
+  /// Which stream each sequence at hand goes on; none of sentences.
+  std::span<const int32_t> streams() const { return rows ? std::span<const int32_t>(rows->streams) : std::span<const int32_t>(); }
+  /// Of each sequence at hand: so many rows, its first, that all its rows see; null: none.
+  const int32_t* prefix() const { return rows && !rows->prefix.empty() ? rows->prefix.data() : nullptr; }
   /// The type it computes in.
-  DType dtype() const { return instead.empty() ? DType::f32 : instead[0].dtype(); }
+  DType dtype() const { return substitutes.empty() ? DType::f32 : substitutes[0].dtype(); }
   /// Adds a term, [1], to the loss of the whole batch; each shard takes its share of it.
   void add_loss(const Var& term) const;
+};
+
+/// Sets what is known of the rows at hand, for the length of a scope.
+class RowsAtHand {
+ public:
+  RowsAtHand(Pass& pass, const Rows& rows) : pass_(pass) {
+    pass.ctx.first_row = rows.first_row;
+    pass.rows = &rows;
+  }
+  ~RowsAtHand() { pass_.rows = nullptr; }
+  RowsAtHand(const RowsAtHand&) = delete;
+  RowsAtHand& operator=(const RowsAtHand&) = delete;
+
+ private:
+  Pass& pass_;
 };
 
 /// How the losses of all that is to be said are summed up.
@@ -65,14 +83,6 @@ struct LossOptions {
 /// What one attention layer hands to the next of its stack, in mechanisms that have such a stream (Luna).
 struct Carried {
   Var stream;
-};
-
-/// Tokens of a packed batch or of a shard of it. What it points to outlives the pass and its backward.
-struct Tokens {
-  Tensor ids = {};  // [n], i32
-  const Segments* segments = nullptr;
-  int64_t first_row = 0;                  // the place of its first row in the whole batch
-  std::span<const int32_t> streams = {};  // of texts: which stream each segment goes on
 };
 
 }  // namespace attune

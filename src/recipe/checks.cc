@@ -39,8 +39,8 @@ void check_prefix(const Recipe& r) {
 
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
-  const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.shape == ModelShape::bag;
-  demand(!encoder || m.encoder_layers > 0,
+  const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.kind.kind == "bag";
+  demand(!encoder || bag || m.encoder_layers > 0,
          "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4");
   demand(!decoder || m.decoder_layers > 0,
          "model.decoder_layers = 0, but the shape has a decoder\n  fix: set model.decoder_layers = 4");
@@ -65,10 +65,10 @@ void check_model(const Recipe& r) {
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
   const bool answers = gives_answers(r.task);
-  demand(!answers || m.shape == ModelShape::encoder || (bag && r.task == Task::classify),
+  demand(!answers || (m.shape == ModelShape::encoder && (!bag || r.task == Task::classify)),
          "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
          r.task == Task::tag ? "tagger" : "classifier");
-  demand(answers || !bag, "model.shape = \"bag\" knows no order to write in\n  fix: leave model.shape out");
+  demand(answers || !bag, "model.kind = \"bag\" knows no order to write in\n  fix: leave model.kind out");
   demand(answers || m.head.kind.empty() || (m.shape == ModelShape::encoder && m.head.kind == "words"),
          "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
          m.head.literal());
@@ -125,7 +125,7 @@ void check_answers(const Recipe& r) {
   demand(std::ssize(heads) == r.data.answers,
          "data.answers = {} column{}, and model.head = {} wants {}\n  fix: set data.answers = {}", r.data.answers,
          r.data.answers == 1 ? "" : "s", r.model.head.literal(), heads.size(), heads.size());
-  demand(heads.size() == 1 || (r.task == Task::classify && r.model.shape == ModelShape::encoder),
+  demand(heads.size() == 1 || (r.task == Task::classify && r.model.kind.kind != "bag"),
          "model.head = \"several\" is for classifiers with an encoder\n  fix: choose another head");
   demand(heads.size() == 1 || r.train.label_weights == LabelWeights::equal,
          "train.label_weights goes by one set of labels, and there are several\n  fix: leave label_weights out");

@@ -68,6 +68,10 @@ Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, 
   recipe.tokenizer_of_start =
       !recipe.train.start.empty() && std::none_of(recipe.places.said.begin(), recipe.places.said.end(), of_tokenizer);
   recipe.data.empty_answers = recipe.model.head.kind == "labels";
+  if (recipe.model.shape == ModelShape::bag) {  // another word for it
+    recipe.model.kind = {"bag"};
+    recipe.model.shape = ModelShape::encoder;
+  }
   return recipe;
 }
 

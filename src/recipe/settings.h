@@ -24,6 +24,7 @@ constexpr bool has_decoder(ModelShape s) {
 }
 /// Whether what is said follows from another text, which is read first.
 constexpr bool reads_source(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::prefix; }
+enum class Decoding { steps };
 enum class NormPlace { post, pre };
 enum class Tie { all, output, none };
 enum class Schedule { constant, inverse_sqrt, cosine, linear, exponential, plateau };
@@ -81,7 +82,11 @@ struct DataSettings {
 };
 
 struct ModelOptions {
+  Choice kind{"transformer"}, encoder, decoder;
   ModelShape shape = ModelShape::encoder_decoder;
+  Choice input{"embed"}, source_input, target_input;
+  std::vector<Choice> mixer{{"attention"}};
+  Decoding decoding = Decoding::steps;
   int64_t encoder_layers = 4, decoder_layers = 4;
   int64_t d_model = 128, d_ff = 256;
   int64_t heads = 4, heads_kv = 0;
@@ -97,10 +102,18 @@ struct ModelOptions {
 
   template <class V>
   void fields(V& v) {
+    v("kind", kind, "the family of the model; a name or { kind = ..., options }; see `attune info models`");
+    v("encoder", encoder, "the same for the side that reads; \"\": kind");
+    v("decoder", decoder, "the same for the side that writes; \"\": kind");
     v("shape", shape,
-      "which halves there are; language: decoder; classify, tag: encoder; bag: words without order, no layers; prefix: "
-      "one decoder that reads the source, all of it at once, and goes on with the target",
+      "which halves there are; language: decoder; classify, tag: encoder; bag: as kind = \"bag\"; prefix: one decoder "
+      "that reads the source, all of it at once, and goes on with the target",
       one_of({"encoder-decoder", "encoder", "decoder", "bag", "prefix"}));
+    v("input", input, "what becomes of words or vectors first; a name or { kind = ..., options }");
+    v("source_input", source_input, "the same for the side that reads; \"\": input");
+    v("target_input", target_input, "the same for the side that writes; \"\": input");
+    v("mixer", mixer, "what stands in the first part of a block; a name, { kind = ..., options }, or a list, in turn");
+    v("decoding", decoding, "how texts are written: one word after another", one_of({"steps"}));
     v("encoder_layers", encoder_layers, "layers of the encoder", between(0, 1000));
     v("decoder_layers", decoder_layers, "layers of the decoder", between(0, 1000));
     v("d_model", d_model, "numbers per position; a multiple of the heads", between(1, 65536));

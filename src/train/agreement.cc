@@ -16,15 +16,13 @@ constexpr int64_t kRows = 64;  // logits at a time
 
 /// A model at work on a shard.
 struct Side {
-  const Transformer& model;
+  const Model& model;
   Pass pass;
   Var hidden = {};
 
-  Side(const Transformer& m, Worker& w, StreamMemory& memory, const Examples& e)
-      : model(m), pass{w.ctx, m.parameters()} {
+  Side(const Model& m, Worker& w, StreamMemory& memory, const Batch& shard) : model(m), pass{w.ctx, m.parameters()} {
     pass.memory = &memory;
-    const Var encoded = m.options().shape == ModelShape::encoder_decoder ? m.encode(pass, e.source) : Var();
-    hidden = m.decode(pass, e.target_in, encoded, e.source.segments);
+    hidden = m.decode(pass, shard.source, shard.read);
   }
   /// log p of all words at some positions.
   Var log_probs(int64_t from, int64_t rows) {
@@ -36,9 +34,10 @@ struct Side {
 int64_t best_of(const float* x, int64_t n) { return std::max_element(x, x + n) - x; }
 
 /// Sums, not means.
-Agreement of_shard(Worker& w, Side first, Side second, const Shard& shard) {
+Agreement of_shard(Worker& w, Side first, Side second, const Batch& shard) {
   Agreement sum;
-  sum.tokens = std::ssize(shard.target_out);
+  const Column<int32_t>& right = shard.target().right.ids;
+  sum.tokens = std::ssize(right);
   for (int64_t from = 0; from < sum.tokens; from += kRows) {
     const int64_t rows = std::min(kRows, sum.tokens - from);
     const Var a = first.log_probs(from, rows), b = second.log_probs(from, rows), p = exp(w.ctx, a);
@@ -50,8 +49,8 @@ Agreement of_shard(Worker& w, Side first, Side second, const Shard& shard) {
       const auto said = static_cast<size_t>(from + r);
       sum.divergence += kl;
       sum.same_best += best_of(la, words) == best_of(lb, words);
-      sum.first_loss -= static_cast<double>(la[shard.target_out[said]]);
-      sum.second_loss -= static_cast<double>(lb[shard.target_out[said]]);
+      sum.first_loss -= static_cast<double>(la[right[said]]);
+      sum.second_loss -= static_cast<double>(lb[right[said]]);
     }
   }
   return sum;
@@ -59,7 +58,7 @@ Agreement of_shard(Worker& w, Side first, Side second, const Shard& shard) {
 
 }  // namespace
 
-Agreement agreement(const Transformer& first, const Transformer& second, const Corpus& corpus,
+Agreement agreement(const Model& first, const Model& second, const Corpus& corpus,
                     const TrainOptions& options, ThreadPool& pool) {
   check(first.sizes().target_vocabulary == second.sizes().target_vocabulary, "agreement",
         "vocabularies of {} and {} words", first.sizes().target_vocabulary, second.sizes().target_vocabulary);
@@ -68,7 +67,7 @@ Agreement agreement(const Transformer& first, const Transformer& second, const C
   for (int i = 0; i < pool.threads(); ++i) workers.emplace_back(std::make_unique<Worker>());
   Batches batches(corpus, in_order(options, corpus));
   Batch batch;
-  std::vector<Shard> shards;
+  std::vector<Batch> shards;
   std::vector<Agreement> parts;
   Agreement sum;
   do {
@@ -80,11 +79,10 @@ Agreement agreement(const Transformer& first, const Transformer& second, const C
     parallel_for(&pool, std::ssize(shards), [&](int64_t i, int worker) {
       const FlushDenormals flushed;
       Worker& w = *workers[static_cast<size_t>(worker)];
-      const Shard& shard = shards[static_cast<size_t>(i)];
+      const Batch& shard = shards[static_cast<size_t>(i)];
       w.arena.begin_step();
-      const Examples e = examples_of(shard);
       parts[static_cast<size_t>(i)] =
-          of_shard(w, Side(first, w, first_memory, e), Side(second, w, second_memory, e), shard);
+          of_shard(w, Side(first, w, first_memory, shard), Side(second, w, second_memory, shard), shard);
     });
     for (const Agreement& a : parts) {
       sum.tokens += a.tokens;

@@ -17,7 +17,7 @@ BatchOptions in_order(const TrainOptions& options, const Corpus& corpus) {
   return o;
 }
 
-Evaluator::Evaluator(const Transformer& model, const TrainOptions& options, ThreadPool& pool)
+Evaluator::Evaluator(const Model& model, const TrainOptions& options, ThreadPool& pool)
     : model_(model), options_(options), pool_(pool), memory_(model.memories()) {
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->memory = &memory_;
 }

@@ -19,7 +19,7 @@ struct Likelihood {
 class Evaluator {
  public:
   /// Batches are cut as in training, by shards and slices. The model and the pool outlive it.
-  Evaluator(const Transformer& model, const TrainOptions& options, ThreadPool& pool);
+  Evaluator(const Model& model, const TrainOptions& options, ThreadPool& pool);
 
   /// Of all targets of a corpus, in order, in batches of the recipe's budget.
   Likelihood operator()(const Corpus& corpus);
@@ -27,12 +27,12 @@ class Evaluator {
   double negative_log_likelihood(const Batch& batch);
 
  private:
-  const Transformer& model_;
+  const Model& model_;
   TrainOptions options_;
   ThreadPool& pool_;
   StreamMemory memory_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Shard> shards_;
+  std::vector<Batch> shards_;
   std::vector<double> losses_;
 };
 

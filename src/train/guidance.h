@@ -4,21 +4,21 @@
 #include <cstdint>
 
 #include "data/shards.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
 class Guidance {
  public:
   /// ErrorKind::recipe where the model has nothing that can be guided there.
-  Guidance(const Transformer& model, const GuideSettings& settings);
+  Guidance(const Model& model, const GuideSettings& settings);
 
   bool on() const { return settings_.weight > 0; }
   double weight() const { return settings_.weight; }
   /// Target rows of a batch that count: all, or those that have a link.
   int64_t rows(const Batch& batch) const;
   /// What a pass over a piece is asked for; `rows` are those that count in the whole update.
-  GuidedLayer of(const Shard& piece, int64_t rows) const;
+  GuidedLayer of(const Batch& piece, int64_t rows) const;
 
  private:
   GuideSettings settings_;

@@ -31,7 +31,7 @@ std::string UpdateResult::why_skipped() const {
 
 void inject_gradient_fault(const GradientFault& f) { fault = f; }
 
-Learner::Learner(Transformer& model, const TrainOptions& options, int64_t longest, ThreadPool& pool)
+Learner::Learner(Model& model, const TrainOptions& options, int64_t longest, ThreadPool& pool)
     : model_(model),
       options_(options),
       pool_(pool),
@@ -81,10 +81,11 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     result.source_tokens += batch.source_tokens();
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
-    weight += batch.weights.empty() ? static_cast<double>(batch.target_tokens())
-                                    : std::accumulate(batch.weights.begin(), batch.weights.end(), 0.0);
-    result.flops += training_flops(model_, batch.has_source() ? &batch.source_segments : nullptr, batch.target_segments,
-                                   !batch.streams.empty());
+    const Column<float>& weights = batch.target().weights;
+    weight += weights.empty() ? static_cast<double>(batch.target_tokens())
+                              : std::accumulate(weights.begin(), weights.end(), 0.0);
+    result.flops += training_flops(model_, {batch.has_source() ? &batch.source.segments : nullptr,
+                                            batch.target().right.segments, !batch.read.streams.empty()});
   }
   losses_.assign(pieces, {});
   const auto step = static_cast<uint64_t>(updates_) * batches.size();
@@ -99,7 +100,7 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     w.ctx.step = step + leaf.batch;
     Gradients* gradients = tree_.take();
     for (size_t p = leaf.from; p < leaf.to; ++p) {
-      Shard& piece = pieces_[leaf.batch][p];
+      Batch& piece = pieces_[leaf.batch][p];
       if (inputs_.on()) inputs_.replace(worker, leaf.batch, piece);
       const GuidedLayer guided = guidance_.of(piece, guided_rows);
       losses_[leaf.first_loss + p - leaf.from] =

@@ -48,7 +48,7 @@ class Learner {
  public:
   /// Rehearses the largest shard of the budget, where no sequence is longer than `longest`, and takes its memory. The
   /// model and the pool outlive it.
-  Learner(Transformer& model, const TrainOptions& options, int64_t longest, ThreadPool& pool);
+  Learner(Model& model, const TrainOptions& options, int64_t longest, ThreadPool& pool);
 
   /// One update from `accumulate` batches. Where the loss or a gradient is not a number, the weights and all that is
   /// remembered stay as they were; the texts that layers read are forgotten.
@@ -86,7 +86,7 @@ class Learner {
    private:
     Learner& learner_;
   };
-  Transformer& model() { return model_; }
+  Model& model() { return model_; }
   /// What the layers remember of the texts they read: part of the state of a run, like the moments.
   StreamMemory& streams() { return streams_; }
 
@@ -105,7 +105,7 @@ class Learner {
   }
   std::string first_bad(const Gradients& gradients) const;
 
-  Transformer& model_;
+  Model& model_;
   TrainOptions options_;
   ThreadPool& pool_;
   std::vector<std::unique_ptr<Worker>> workers_;
@@ -118,7 +118,7 @@ class Learner {
   MemoryEstimate memory_;
   int64_t updates_ = 0, steps_ = 0;
   // of the update at hand
-  std::vector<std::vector<Shard>> pieces_;  // per batch
+  std::vector<std::vector<Batch>> pieces_;  // per batch
   std::vector<Leaf> leaves_;
   std::vector<ShardLoss> losses_;  // per piece
 };

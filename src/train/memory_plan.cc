@@ -11,7 +11,7 @@
 
 namespace attune {
 
-Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, int64_t longest, Gradients* gradients) {
+Rehearsed rehearse(Worker& w, const Model& model, const TrainOptions& o, int64_t longest, Gradients* gradients) {
   // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
   // all of one length: then no more pieces can be made than there are sentences.
   const bool two_sides = reads_source(model.options().shape);
@@ -23,8 +23,6 @@ Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, i
   const int64_t half = two_sides ? kLeastShardTokens : 2 * std::max(kLeastShardTokens, longest);
   const int64_t rows = std::max(o.batch_tokens.tokens / pieces, std::min(o.batch_tokens.tokens, half)) + longest;
   const std::vector<int32_t> ids(static_cast<size_t>(rows), 0);
-  Shard s;
-  s.source = s.target_in = s.target_out = ids;
   std::vector<int32_t> lengths(static_cast<size_t>(rows / longest), static_cast<int32_t>(longest));
   if (rows % longest) lengths.push_back(static_cast<int32_t>(rows % longest));
   if (model.head()) {  // one that is long, and many short ones: a word between two marks
@@ -33,15 +31,17 @@ Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, i
     for (int64_t left = rows - longest; left > 0; left -= kShortest)
       lengths.push_back(static_cast<int32_t>(std::min<int64_t>(left, kShortest)));
   }
-  s.source_segments = s.target_segments = Segments::of_lengths(lengths);
-  if (model.head()) {
-    s.target_segments = model.head()->most_answers(s.source_segments);
-    s.target_in = s.target_out = std::span(ids).first(static_cast<size_t>(s.target_segments.rows()));
-  }
+  const auto some = [&](const Segments& segments) {
+    return rows_of(std::span(ids).first(static_cast<size_t>(segments.rows())), segments);
+  };
+  Batch s;
+  s.source = some(Segments::of_lengths(lengths));
+  s.target().right = model.head() ? some(model.head()->most_answers(s.source.segments)) : s.source;
+  if (model.decoder()) s.read = s.target().right;
   std::vector<int32_t> streams(w.memory->in_use() ? lengths.size() : 0);
   std::iota(streams.begin(), streams.end(), 0);
-  s.streams = streams;
-  w.memory->pretend_full(std::ssize(streams));
+  s.read.streams = streams;
+  w.memory->pretend_full(std::ssize(s.read.streams));
   Rehearsed r;
   r.to_sample = TargetInputs(model, o, *w.memory, 1).rehearse(s);
   const Guidance guidance(model, o.guide);
@@ -55,7 +55,7 @@ Rehearsed rehearse(Worker& w, const Transformer& model, const TrainOptions& o, i
   return r;
 }
 
-MemoryEstimate estimate_memory(const Transformer& model, const TrainOptions& o, const Rehearsed& plan,
+MemoryEstimate estimate_memory(const Model& model, const TrainOptions& o, const Rehearsed& plan,
                                const PlannedRun& run) {
   const int64_t numbers = model.parameters().size() * static_cast<int64_t>(sizeof(float));
   MemoryEstimate m;
@@ -67,10 +67,10 @@ MemoryEstimate estimate_memory(const Transformer& model, const TrainOptions& o, 
   return m;
 }
 
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Transformer& model, const TrainOptions& options,
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
                                                             int64_t longest, int threads) {
   struct Rehearsal {
-    explicit Rehearsal(const Transformer& model) : streams(model.memories()), gradients(model.parameters()) {}
+    explicit Rehearsal(const Model& model) : streams(model.memories()), gradients(model.parameters()) {}
     StreamMemory streams;
     Gradients gradients;
     Worker worker;

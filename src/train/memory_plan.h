@@ -23,7 +23,7 @@ struct Rehearsed {
   Plan worker;
   int64_t to_sample = 0;  // bytes that a thread takes beside it where the model says what it reads (train.sampling)
 };
-Rehearsed rehearse(Worker& worker, const Transformer& model, const TrainOptions& options, int64_t longest,
+Rehearsed rehearse(Worker& worker, const Model& model, const TrainOptions& options, int64_t longest,
                    Gradients* gradients);
 
 /// What comes of such a plan on so many threads; `remembered`: bytes of the optimiser.
@@ -31,11 +31,11 @@ struct PlannedRun {
   int threads = 1;
   int64_t longest = 0, remembered = 0;
 };
-MemoryEstimate estimate_memory(const Transformer& model, const TrainOptions& options, const Rehearsed& plan,
+MemoryEstimate estimate_memory(const Model& model, const TrainOptions& options, const Rehearsed& plan,
                                const PlannedRun& run);
 
 /// For budgets of any size: the same without anything of a run there yet.
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Transformer& model, const TrainOptions& options,
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
                                                             int64_t longest, int threads);
 
 /// Budgets that are chosen are multiples of kTokenStep, and none is larger than kMostTokens.

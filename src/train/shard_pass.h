@@ -3,7 +3,7 @@
 #include "autograd/tape.h"
 #include "data/shards.h"
 #include "model/stream_memory.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -28,16 +28,13 @@ struct Worker {
   }
 };
 
-/// What a model is given of a shard, which must outlive it.
-Examples examples_of(const Shard& shard);
-
 struct ShardLoss {
   double loss = 0;
   double guide = 0;  // what the guided layer added to it
 };
 /// The loss of a shard; with a tape, its gradients are added to `gradients`. Where a layer is guided, its loss is
 /// learned from too.
-ShardLoss run_shard(Worker& worker, const Transformer& model, const Shard& shard, Gradients* gradients,
+ShardLoss run_shard(Worker& worker, const Model& model, const Batch& shard, Gradients* gradients,
                     const LossOptions& options, const GuidedLayer* guided = nullptr);
 
 }  // namespace attune

@@ -42,7 +42,7 @@ double sampling_share(const SamplingSettings& s, int64_t update) {
   return s.share * std::min(1.0, grown);
 }
 
-TargetInputs::TargetInputs(const Transformer& model, const TrainOptions& options, StreamMemory& memory, int workers)
+TargetInputs::TargetInputs(const Model& model, const TrainOptions& options, StreamMemory& memory, int workers)
     : model_(model), options_(options) {
   for (int i = 0; i < workers && options.sampling.share > 0; ++i)
     readers_.emplace_back(std::make_unique<Reader>())->worker.memory = &memory;
@@ -51,8 +51,8 @@ TargetInputs::TargetInputs(const Transformer& model, const TrainOptions& options
 void TargetInputs::begin(size_t b, const Batch& batch, uint64_t step, int64_t update) {
   batches_.resize(std::max(batches_.size(), b + 1));
   Inputs& to = batches_[b];
-  const size_t rows = batch.target_in.size();
-  to.ids = batch.target_in;
+  const size_t rows = batch.read.ids.size();
+  to.ids.assign(batch.read.ids.begin(), batch.read.ids.end());
   const auto vocabulary = static_cast<int32_t>(model_.sizes().target_vocabulary);
   if (options_.target_noise > 0 && vocabulary > text::kMarks + 1) {
     const Draws draws(options_.seed, kNoise, step);
@@ -66,15 +66,15 @@ void TargetInputs::begin(size_t b, const Batch& batch, uint64_t step, int64_t up
   const Draws draws(options_.seed, kSampling, step);
   to.sampled.assign(rows, false);
   for (size_t i = 0; i < rows; ++i)
-    if (batch.target_in[i] != text::kBegin && draws.below(share, i)) to.any_sampled = to.sampled[i] = true;
+    if (batch.read.ids[i] != text::kBegin && draws.below(share, i)) to.any_sampled = to.sampled[i] = true;
   // What is said before a window begins was said in a batch that is gone.
-  for (int64_t s = 0; s < batch.target_segments.count(); ++s)
-    to.sampled[static_cast<size_t>(batch.target_segments.begin(s))] = false;
+  for (int64_t s = 0; s < batch.read.segments.count(); ++s)
+    to.sampled[static_cast<size_t>(batch.read.segments.begin(s))] = false;
 }
 
-void TargetInputs::replace(int worker, size_t b, Shard& piece) {
+void TargetInputs::replace(int worker, size_t b, Batch& piece) {
   Inputs& to = batches_[b];
-  const auto first = static_cast<size_t>(piece.target_first_row), rows = piece.target_in.size();
+  const auto first = static_cast<size_t>(piece.read.first_row), rows = piece.read.ids.size();
   const auto own = std::span(to.ids).subspan(first, rows);
   if (to.any_sampled) {
     Reader& r = *readers_[static_cast<size_t>(worker)];
@@ -85,10 +85,10 @@ void TargetInputs::replace(int worker, size_t b, Shard& piece) {
     for (size_t i = 0; i < r.rows.size(); ++i)
       if (r.said[i] >= 0) own[static_cast<size_t>(r.rows[i]) + 1] = r.said[i];
   }
-  piece.target_in = own;
+  piece.read.ids = Column<int32_t>::view(own);
 }
 
-void TargetInputs::say(Reader& r, const Shard& piece) {
+void TargetInputs::say(Reader& r, const Batch& piece) {
   const auto count = std::ssize(r.rows), vocabulary = model_.sizes().target_vocabulary;
   r.said.resize(r.rows.size());
   r.worker.arena.begin_step();
@@ -96,12 +96,10 @@ void TargetInputs::say(Reader& r, const Shard& piece) {
   Pass pass{ctx, model_.parameters()};
   pass.memory = r.worker.memory;
   pass.remembers = false;
-  const Examples examples = examples_of(piece);
-  const Var encoded = model_.options().shape == ModelShape::decoder ? Var() : model_.encode(pass, examples.source);
-  const Var hidden = model_.decode(pass, examples.target_in, encoded, examples.source.segments);
+  const Var hidden = model_.decode(pass, piece.source, piece.read);
   // A search never goes on after an end mark, but a text does after the end of a line.
   static constexpr int32_t kNever[] = {text::kPad, text::kBegin, text::kUnknown, text::kEnd};
-  const auto never = std::span(kNever).first(piece.streams.empty() ? 4 : 3);
+  const auto never = std::span(kNever).first(piece.read.streams.empty() ? 4 : 3);
   const int64_t chunk = std::clamp<int64_t>(kLogits / vocabulary, 16, 4096);
   for (int64_t from = 0; from < count; from += chunk) {
     const int64_t n = std::min(chunk, count - from);
@@ -114,10 +112,10 @@ void TargetInputs::say(Reader& r, const Shard& piece) {
   }
 }
 
-int64_t TargetInputs::rehearse(const Shard& piece) {
+int64_t TargetInputs::rehearse(const Batch& piece) {
   if (readers_.empty()) return 0;
   Reader& r = *readers_.front();
-  r.rows.resize(piece.target_in.size());
+  r.rows.resize(piece.read.ids.size());
   std::iota(r.rows.begin(), r.rows.end(), 0);
   r.worker.arena.start_rehearsal();
   say(r, piece);

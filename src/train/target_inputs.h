@@ -19,7 +19,7 @@ double sampling_share(const SamplingSettings& sampling, int64_t update);
 class TargetInputs {
  public:
   /// One thread uses a worker's number at a time. The model and the memory outlive it.
-  TargetInputs(const Transformer& model, const TrainOptions& options, StreamMemory& memory, int workers);
+  TargetInputs(const Model& model, const TrainOptions& options, StreamMemory& memory, int workers);
 
   /// Whether anything is ever replaced.
   bool on() const { return options_.target_noise > 0 || options_.sampling.share > 0; }
@@ -27,9 +27,9 @@ class TargetInputs {
   void begin(size_t b, const Batch& batch, uint64_t step, int64_t update);
   /// Makes a piece of that batch read what it shall. With sampling, that takes a pass through the model without dropout
   /// (Mihaylova and Martins 2019, "Scheduled Sampling for Transformers").
-  void replace(int worker, size_t b, Shard& piece);
+  void replace(int worker, size_t b, Batch& piece);
   /// Bytes that a worker takes for such a piece.
-  int64_t rehearse(const Shard& piece);
+  int64_t rehearse(const Batch& piece);
 
  private:
   struct Inputs {
@@ -41,9 +41,9 @@ class TargetInputs {
     Worker worker;
     std::vector<int32_t> rows, said;  // of a piece: rows before those that are replaced, and what is said there
   };
-  void say(Reader& reader, const Shard& piece);
+  void say(Reader& reader, const Batch& piece);
 
-  const Transformer& model_;
+  const Model& model_;
   const TrainOptions& options_;
   std::vector<std::unique_ptr<Reader>> readers_;
   std::vector<Inputs> batches_;

@@ -258,7 +258,7 @@ TEST(CompareWork, GrowsAsCounted) {
   ModelOptions o;
   o.d_model = 16;
   o.heads = 2;
-  const Transformer model(o, {8, 8, 9});
+  const Model model(o, {8, 8, 9});
   const auto work = count_work(model);
   ASSERT_EQ(work.size(), 9u);
   EXPECT_EQ(work.front().length, 64);

@@ -51,7 +51,7 @@ inline std::string make_model(const TempFolder& dir, const ModelMaker& maker = {
   Tokenizers t;
   t.source = std::make_shared<const text::Tokenizer>(letters_and_words(60));
   t.target = maker.joint ? t.source : std::make_shared<const text::Tokenizer>(letters_and_words(50));
-  Transformer model(r.model, vocabularies_of(r, t));
+  Model model(r.model, sizes_of(r, t));
   model.initialize(maker.seed);
   for (int64_t i = 0; i < model.parameters().size(); ++i) model.parameters().data()[i] *= 1.3f;
   t.save(dir / "tokenizer");

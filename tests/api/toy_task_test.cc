@@ -21,11 +21,11 @@ class LargestHead : public Head {
   };
   LargestHead(const Options&, const HeadSetup& setup, const Blueprint& b) : output_(b, setup.labels, setup.d_model) {}
   Var scores(const Pass& pass, const HeadInput& in) const override {
-    return output_(pass, segment_max(pass.ctx, in.rows, *in.texts));
+    return output_(pass, segment_max(pass.ctx, in.x, in.texts()));
   }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override {
-    OutputLoss o{segment_max(pass.ctx, in.rows, *in.texts), pass[output_.weight], pass[output_.bias]};
-    o.targets = in.right;
+    OutputLoss o{segment_max(pass.ctx, in.x, in.texts()), pass[output_.weight], pass[output_.bias]};
+    o.targets = in.wanted->right.id_tensor();
     o.scale = options.scale;
     return output_loss(pass.ctx, o);
   }

@@ -141,24 +141,24 @@ TEST(AlignedBatches, RowsKnowTheirSources) {
   Batch batch;
   for (int n = 0; n < 5; ++n) {
     batches.next(batch);
-    ASSERT_EQ(std::ssize(batch.link_start), batch.target_tokens() + 1);
-    std::vector<Shard> shards;
+    ASSERT_EQ(std::ssize(batch.target().right.edges.start), batch.target_tokens() + 1);
+    std::vector<Batch> shards;
     cut(batch, 4, shards);
     int64_t links = 0;
-    for (const Shard& s : shards)
-      for (int64_t i = 0; i < s.target_segments.count(); ++i)
-        for (int64_t r = 0; r < s.target_segments.length(i); ++r) {
-          const auto row = static_cast<size_t>(s.target_segments.begin(i) + r);
-          const int32_t from = s.link_start[row], to = s.link_start[row + 1];
-          const bool linked = s.target_out[row] != text::kEnd && r + 1 < s.source_segments.length(i);
+    for (const Batch& s : shards)
+      for (int64_t i = 0; i < s.target().right.segments.count(); ++i)
+        for (int64_t r = 0; r < s.target().right.segments.length(i); ++r) {
+          const auto row = static_cast<size_t>(s.target().right.segments.begin(i) + r);
+          const int32_t from = s.target().right.edges.start[row], to = s.target().right.edges.start[row + 1];
+          const bool linked = s.target().right.ids[row] != text::kEnd && r + 1 < s.source.segments.length(i);
           ASSERT_EQ(to - from, linked ? 1 : 0);
           if (!linked) continue;
           // target words are minus the source's
-          const auto source = static_cast<size_t>(s.source_segments.begin(i) + s.links[static_cast<size_t>(from)]);
-          ASSERT_EQ(s.source[source], -s.target_out[row]);
+          const auto source = static_cast<size_t>(s.source.segments.begin(i) + s.target().right.edges.to[static_cast<size_t>(from)]);
+          ASSERT_EQ(s.source.ids[source], -s.target().right.ids[row]);
           ++links;
         }
-    EXPECT_EQ(links, std::ssize(batch.links));
+    EXPECT_EQ(links, std::ssize(batch.target().right.edges.to));
   }
 }
 

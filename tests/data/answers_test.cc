@@ -134,16 +134,16 @@ TEST(AnswersData, Batches) {
   Batches batches(corpus, {.tokens = 100, .shuffle = false});
   Batch b;
   batches.next(b);
-  EXPECT_EQ(b.source, (Ids{1, 4, 5, 4, 2, 1, 4, 2}));
-  EXPECT_EQ(b.target_out, (Ids{7, 8, 9}));
-  EXPECT_EQ(b.links, (Ids{1, 3, 1}));
-  EXPECT_EQ(b.link_start, (Ids{0, 1, 2, 3}));
+  EXPECT_EQ(b.source.ids, (Ids{1, 4, 5, 4, 2, 1, 4, 2}));
+  EXPECT_EQ(b.target().right.ids, (Ids{7, 8, 9}));
+  EXPECT_EQ(b.target().right.edges.to, (Ids{1, 3, 1}));
+  EXPECT_EQ(b.target().right.edges.start, (Ids{0, 1, 2, 3}));
   EXPECT_EQ(corpus.rows(), 3);
   EXPECT_EQ(corpus.longest(), 5);
   weigh_labels(LabelWeights::balanced, 10, corpus);
   Batches weighed(corpus, {.tokens = 100, .shuffle = false});
   weighed.next(b);
-  EXPECT_EQ(b.weights, (std::vector<float>{1, 1, 1}));
+  EXPECT_EQ(b.target().weights, (std::vector<float>{1, 1, 1}));
 }
 
 TEST(AnswersData, MissingWords) {
@@ -167,18 +167,18 @@ TEST(AnswersData, MissingWords) {
   EXPECT_LE(b.target_tokens(), 60);
   int64_t gaps = 0;
   for (int64_t s = 0; s < 2; ++s)
-    for (int64_t r = b.target_segments.begin(s); r < b.target_segments.begin(s + 1); ++r) {
-      const int32_t row = b.links[static_cast<size_t>(r)],
-                    id = b.source[static_cast<size_t>(b.source_segments.begin(s) + row)];
+    for (int64_t r = b.target().right.segments.begin(s); r < b.target().right.segments.begin(s + 1); ++r) {
+      const int32_t row = b.target().right.edges.to[static_cast<size_t>(r)],
+                    id = b.source.ids[static_cast<size_t>(b.source.segments.begin(s) + row)];
       const Ids own = b.examples[static_cast<size_t>(s)] == 0 ? text : Ids{7};
-      EXPECT_EQ(b.target_out[static_cast<size_t>(r)], own[static_cast<size_t>(row - 1)]);
+      EXPECT_EQ(b.target().right.ids[static_cast<size_t>(r)], own[static_cast<size_t>(row - 1)]);
       gaps += id == text::kPad;
     }
   EXPECT_GT(gaps, b.target_tokens() / 2);
-  EXPECT_EQ(batch(1, 0).source, b.source);
-  EXPECT_NE(batch(1, 1).source, b.source);
-  EXPECT_NE(batch(2, 0).source, b.source);
-  EXPECT_EQ(batch(1, 0, false).source, batch(1, 1, false).source);  // what is validated on stays
+  EXPECT_EQ(batch(1, 0).source.ids, b.source.ids);
+  EXPECT_NE(batch(1, 1).source.ids, b.source.ids);
+  EXPECT_NE(batch(2, 0).source.ids, b.source.ids);
+  EXPECT_EQ(batch(1, 0, false).source.ids, batch(1, 1, false).source.ids);  // what is validated on stays
 }
 
 }  // namespace

@@ -17,18 +17,18 @@ TEST(Batches, ShowBothSidesWithTheirMarks) {
   Batches batches(c, {.tokens = 100, .begin = 1, .end = 2, .shuffle = false});
   Batch b;
   batches.next(b);
-  EXPECT_EQ(b.source, (Ids{5, 6, 2, 8, 2}));
-  EXPECT_EQ(b.target_in, (Ids{1, 7, 1, 9, 10, 11}));
-  EXPECT_EQ(b.target_out, (Ids{7, 2, 9, 10, 11, 2}));
-  EXPECT_EQ(b.source_segments.start, (Ids{0, 3, 5}));
-  EXPECT_EQ(b.target_segments.start, (Ids{0, 2, 6}));
-  EXPECT_EQ(b.source_segments.longest, 3);
-  EXPECT_EQ(b.target_segments.longest, 4);
+  EXPECT_EQ(b.source.ids, (Ids{5, 6, 2, 8, 2}));
+  EXPECT_EQ(b.read.ids, (Ids{1, 7, 1, 9, 10, 11}));
+  EXPECT_EQ(b.target().right.ids, (Ids{7, 2, 9, 10, 11, 2}));
+  EXPECT_EQ(b.source.segments.start, (Ids{0, 3, 5}));
+  EXPECT_EQ(b.target().right.segments.start, (Ids{0, 2, 6}));
+  EXPECT_EQ(b.source.segments.longest, 3);
+  EXPECT_EQ(b.target().right.segments.longest, 4);
   EXPECT_EQ(b.examples, (Ids{0, 1}));
   EXPECT_EQ(b.next, (DataPosition{1, 0}));
   Batches bare(c, {.tokens = 100, .end_source = false, .shuffle = false});
   bare.next(b);
-  EXPECT_EQ(b.source, (Ids{5, 6, 8}));
+  EXPECT_EQ(b.source.ids, (Ids{5, 6, 8}));
 }
 
 TEST(Batches, EveryExampleOnceAnEpochWithinTheBudget) {
@@ -45,9 +45,9 @@ TEST(Batches, EveryExampleOnceAnEpochWithinTheBudget) {
         ASSERT_GT(b.size(), 0);
         EXPECT_LE(std::max(b.source_tokens(), b.target_tokens()), tokens);
         for (int64_t i = 0; i < b.size(); ++i) {
-          EXPECT_EQ(b.source[static_cast<size_t>(b.source_segments.begin(i))],
+          EXPECT_EQ(b.source.ids[static_cast<size_t>(b.source.segments.begin(i))],
                     10 + 2 * b.examples[static_cast<size_t>(i)]);
-          EXPECT_EQ(b.target_segments.length(i), c.target.length(b.examples[static_cast<size_t>(i)]) + 1);
+          EXPECT_EQ(b.target().right.segments.length(i), c.target.length(b.examples[static_cast<size_t>(i)]) + 1);
         }
         order.insert(order.end(), b.examples.begin(), b.examples.end());
       }
@@ -101,10 +101,10 @@ TEST(Batches, AWarmBatchIsFilledInPlace) {
   Batches batches(c, {.tokens = 200});
   Batch b;
   while (batches.position().epoch < 3) batches.next(b);
-  const auto* ids = b.source.data();
-  const size_t room = b.source.capacity();
+  const auto* ids = b.source.ids.data();
+  const size_t room = b.source.ids.own().capacity();
   while (batches.position().epoch < 6) batches.next(b);
-  EXPECT_TRUE(b.source.capacity() > room || b.source.data() == ids);
+  EXPECT_TRUE(b.source.ids.own().capacity() > room || b.source.ids.data() == ids);
 }
 
 TEST(Batches, Messages) {

@@ -134,13 +134,13 @@ TEST(WeightsOfLines, ReachTheRowsOfABatch) {
   Batches one(memory.train, {.tokens = 60}), other(disk.train, {.tokens = 60});
   for (int k = 0; k < 20; ++k) {
     const Batch b = take(one, 1)[0];
-    ASSERT_EQ(b.weights.size(), b.target_out.size());
+    ASSERT_EQ(b.target().weights.size(), b.target().right.ids.size());
     for (int64_t i = 0; i < b.size(); ++i)
-      for (int64_t row = b.target_segments.begin(i); row < b.target_segments.begin(i + 1); ++row)
-        EXPECT_EQ(b.weights[static_cast<size_t>(row)], b.examples[static_cast<size_t>(i)] % 3 == 0 ? 0.5F : 1.0F);
+      for (int64_t row = b.target().right.segments.begin(i); row < b.target().right.segments.begin(i + 1); ++row)
+        EXPECT_EQ(b.target().weights[static_cast<size_t>(row)], b.examples[static_cast<size_t>(i)] % 3 == 0 ? 0.5F : 1.0F);
     const Batch d = take(other, 1)[0];
     expect_equal(b, d);
-    EXPECT_EQ(b.weights, d.weights);
+    EXPECT_EQ(b.target().weights, d.weights);
   }
   put(dir / "w", std::string(weights.size() / 4, ' '));
   std::string ones;

@@ -64,9 +64,9 @@ TEST(PieceDropout, BatchesFallApartAnewInEachEpochAndResumeAnywhere) {
     EXPECT_LE(std::max(b.source_tokens(), b.target_tokens()), options.tokens);
     if (b.at.epoch > 1) continue;
     for (int64_t i = 0; i < b.size(); ++i) {
-      const auto from = b.source.begin() + b.source_segments.begin(i);
+      const auto from = b.source.ids.begin() + b.source.segments.begin(i);
       (b.at.epoch ? second : first)[static_cast<size_t>(b.examples[static_cast<size_t>(i)])] =
-          Ids(from, from + b.source_segments.length(i));
+          Ids(from, from + b.source.segments.length(i));
     }
   }
   int64_t differ = 0;
@@ -94,10 +94,10 @@ TEST(PieceDropout, LinksGoWithTheParts) {
   Batches batches(c, {.tokens = 100, .shuffle = false, .piece_dropout = 0.999});
   Batch b;
   batches.next(b);
-  EXPECT_EQ(Ids(b.source.begin(), b.source.begin() + 6), (Ids{4, 4, 5, 6, 7, 2}));
-  EXPECT_EQ(Ids(b.target_out.begin(), b.target_out.begin() + 4), (Ids{4, 5, 5, 2}));
-  EXPECT_EQ(Ids(b.link_start.begin(), b.link_start.begin() + 5), (Ids{0, 4, 8, 13, 13}));
-  EXPECT_EQ(Ids(b.links.begin(), b.links.begin() + 13), (Ids{1, 2, 3, 4, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(Ids(b.source.ids.begin(), b.source.ids.begin() + 6), (Ids{4, 4, 5, 6, 7, 2}));
+  EXPECT_EQ(Ids(b.target().right.ids.begin(), b.target().right.ids.begin() + 4), (Ids{4, 5, 5, 2}));
+  EXPECT_EQ(Ids(b.target().right.edges.start.begin(), b.target().right.edges.start.begin() + 5), (Ids{0, 4, 8, 13, 13}));
+  EXPECT_EQ(Ids(b.target().right.edges.to.begin(), b.target().right.edges.to.begin() + 13), (Ids{1, 2, 3, 4, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
 
 }  // namespace

@@ -24,15 +24,15 @@ inline Corpus random_corpus(int64_t size, int32_t longest, uint64_t seed = 1) {
 }
 
 inline void expect_equal(const Batch& a, const Batch& b) {
-  EXPECT_EQ(a.source, b.source);
-  EXPECT_EQ(a.target_in, b.target_in);
-  EXPECT_EQ(a.target_out, b.target_out);
-  EXPECT_EQ(a.source_segments.start, b.source_segments.start);
-  EXPECT_EQ(a.target_segments.start, b.target_segments.start);
-  EXPECT_EQ(a.source_segments.longest, b.source_segments.longest);
-  EXPECT_EQ(a.target_segments.longest, b.target_segments.longest);
+  EXPECT_EQ(a.source.ids, b.source.ids);
+  EXPECT_EQ(a.read.ids, b.read.ids);
+  EXPECT_EQ(a.target().right.ids, b.target().right.ids);
+  EXPECT_EQ(a.source.segments.start, b.source.segments.start);
+  EXPECT_EQ(a.target().right.segments.start, b.target().right.segments.start);
+  EXPECT_EQ(a.source.segments.longest, b.source.segments.longest);
+  EXPECT_EQ(a.target().right.segments.longest, b.target().right.segments.longest);
   EXPECT_EQ(a.examples, b.examples);
-  EXPECT_EQ(a.streams, b.streams);
+  EXPECT_EQ(a.read.streams, b.read.streams);
   EXPECT_EQ(a.first, b.first);
   EXPECT_EQ(a.at, b.at);
   EXPECT_EQ(a.next, b.next);

@@ -11,7 +11,7 @@ TEST(Shards, PartitionTheBatch) {
     const Corpus c = random_corpus(3000, longest, static_cast<uint64_t>(longest));
     Batches batches(c, {.tokens = 4096});
     Batch b;
-    std::vector<Shard> shards;
+    std::vector<Batch> shards;
     while (batches.position().epoch < 1) {
       batches.next(b);
       cut(b, 16, shards);
@@ -20,32 +20,32 @@ TEST(Shards, PartitionTheBatch) {
       EXPECT_TRUE(count == 1 || (tokens / count >= kLeastShardTokens && b.size() >= count));
       Ids source, in, out;
       int64_t sentences = 0;
-      for (const Shard& s : shards) {
-        EXPECT_EQ(s.first_sentence, sentences);
-        EXPECT_EQ(s.source_first_row, std::ssize(source));
-        EXPECT_EQ(s.target_first_row, std::ssize(in));
-        ASSERT_GT(s.source_segments.count(), 0);
-        EXPECT_EQ(s.source_segments.count(), s.target_segments.count());
-        EXPECT_EQ(s.source_segments.rows(), std::ssize(s.source));
-        EXPECT_EQ(s.target_segments.rows(), std::ssize(s.target_out));
+      for (const Batch& s : shards) {
+        EXPECT_EQ(s.examples, b.examples.part(sentences, s.size()));
+        EXPECT_EQ(s.source.first_row, std::ssize(source));
+        EXPECT_EQ(s.read.first_row, std::ssize(in));
+        ASSERT_GT(s.source.segments.count(), 0);
+        EXPECT_EQ(s.source.segments.count(), s.target().right.segments.count());
+        EXPECT_EQ(s.source.segments.rows(), std::ssize(s.source.ids));
+        EXPECT_EQ(s.target().right.segments.rows(), std::ssize(s.target().right.ids));
         int32_t most = 0;
-        for (int64_t i = 0; i < s.source_segments.count(); ++i) {
-          EXPECT_EQ(s.source_segments.length(i), b.source_segments.length(sentences + i));
-          EXPECT_EQ(s.target_segments.length(i), b.target_segments.length(sentences + i));
-          most = std::max(most, static_cast<int32_t>(s.source_segments.length(i)));
+        for (int64_t i = 0; i < s.source.segments.count(); ++i) {
+          EXPECT_EQ(s.source.segments.length(i), b.source.segments.length(sentences + i));
+          EXPECT_EQ(s.target().right.segments.length(i), b.target().right.segments.length(sentences + i));
+          most = std::max(most, static_cast<int32_t>(s.source.segments.length(i)));
         }
-        EXPECT_EQ(s.source_segments.longest, most);
+        EXPECT_EQ(s.source.segments.longest, most);
         // Balanced: no further from the mean than one sentence.
-        EXPECT_LE(std::abs(std::ssize(s.source) + std::ssize(s.target_in) - tokens / count), 2 * (longest + 1) + 1);
-        source.insert(source.end(), s.source.begin(), s.source.end());
-        in.insert(in.end(), s.target_in.begin(), s.target_in.end());
-        out.insert(out.end(), s.target_out.begin(), s.target_out.end());
-        sentences += s.source_segments.count();
+        EXPECT_LE(std::abs(std::ssize(s.source.ids) + std::ssize(s.read.ids) - tokens / count), 2 * (longest + 1) + 1);
+        source.insert(source.end(), s.source.ids.begin(), s.source.ids.end());
+        in.insert(in.end(), s.read.ids.begin(), s.read.ids.end());
+        out.insert(out.end(), s.target().right.ids.begin(), s.target().right.ids.end());
+        sentences += s.source.segments.count();
       }
       EXPECT_EQ(sentences, b.size());
-      EXPECT_EQ(source, b.source);
-      EXPECT_EQ(in, b.target_in);
-      EXPECT_EQ(out, b.target_out);
+      EXPECT_EQ(source, b.source.ids);
+      EXPECT_EQ(in, b.read.ids);
+      EXPECT_EQ(out, b.target().right.ids);
     }
   }
 }

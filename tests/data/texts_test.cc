@@ -46,15 +46,15 @@ TEST(Lines, EachIsAnExampleAndTheEmptyAreSkipped) {
   Batches batches(c.corpus, {.tokens = 100, .begin = 1, .end = 2, .shuffle = false});
   Batch batch;
   batches.next(batch);
-  EXPECT_EQ(batch.target_in, (Ids{1, 5, 6, 7, 1, 8, 1, 9, 10}));
-  EXPECT_EQ(batch.target_out, (Ids{5, 6, 7, 2, 8, 2, 9, 10, 2}));
-  EXPECT_EQ(batch.target_segments.start, (Ids{0, 4, 6, 9}));
+  EXPECT_EQ(batch.read.ids, (Ids{1, 5, 6, 7, 1, 8, 1, 9, 10}));
+  EXPECT_EQ(batch.target().right.ids, (Ids{5, 6, 7, 2, 8, 2, 9, 10, 2}));
+  EXPECT_EQ(batch.target().right.segments.start, (Ids{0, 4, 6, 9}));
   EXPECT_FALSE(batch.has_source());
-  EXPECT_TRUE(batch.source.empty());
+  EXPECT_TRUE(batch.source.ids.empty());
   EXPECT_EQ(batch.source_tokens(), 0);
   EXPECT_EQ(batch.size(), 3);
   EXPECT_EQ(batch.examples, (Ids{0, 1, 2}));
-  EXPECT_TRUE(batch.streams.empty());
+  EXPECT_TRUE(batch.read.streams.empty());
 }
 
 TEST(Lines, TheOverlongAreSkippedCroppedOrAnError) {
@@ -106,10 +106,10 @@ TEST(Texts, AWindowIsWhatComesNextAndATextBeginsWithItsMark) {
   Batches batches(c, {.tokens = 8, .begin = 1, .end = 2, .shuffle = false});
   Batch b;
   batches.next(b);
-  EXPECT_EQ(b.target_out, (Ids{10, 11, 12, 13, 14, 15, 16, 17}));
-  EXPECT_EQ(b.target_in, (Ids{1, 10, 11, 12, 13, 1, 15, 16}));
-  EXPECT_EQ(b.target_segments.start, (Ids{0, 4, 8}));
-  EXPECT_EQ(b.streams, (Ids{0, 1}));
+  EXPECT_EQ(b.target().right.ids, (Ids{10, 11, 12, 13, 14, 15, 16, 17}));
+  EXPECT_EQ(b.read.ids, (Ids{1, 10, 11, 12, 13, 1, 15, 16}));
+  EXPECT_EQ(b.target().right.segments.start, (Ids{0, 4, 8}));
+  EXPECT_EQ(b.read.streams, (Ids{0, 1}));
   EXPECT_TRUE(b.examples.empty());
   EXPECT_EQ(b.next, (DataPosition{1, 0}));
 }
@@ -130,13 +130,13 @@ TEST(Texts, EveryTokenOnceAnEpochAndStreamsGoOnFromBatchToBatch) {
         batches.next(b);
         EXPECT_EQ(b.first, last.empty());
         EXPECT_LE(b.target_tokens(), budget);
-        ASSERT_EQ(std::ssize(b.streams), b.size());
+        ASSERT_EQ(std::ssize(b.read.streams), b.size());
         EXPECT_EQ(b.size(), std::max<int64_t>(1, std::min<int64_t>(budget, n) / 64)) << "every stream in every batch";
         for (int64_t i = 0; i < b.size(); ++i) {
-          const int32_t stream = b.streams[static_cast<size_t>(i)];
-          for (auto row = static_cast<size_t>(b.target_segments.begin(i));
-               row < static_cast<size_t>(b.target_segments.begin(i + 1)); ++row) {
-            const int32_t out = b.target_out[row], in = b.target_in[row];
+          const int32_t stream = b.read.streams[static_cast<size_t>(i)];
+          for (auto row = static_cast<size_t>(b.target().right.segments.begin(i));
+               row < static_cast<size_t>(b.target().right.segments.begin(i + 1)); ++row) {
+            const int32_t out = b.target().right.ids[row], in = b.read.ids[row];
             ++seen[static_cast<size_t>(out - 10)];
             EXPECT_EQ(in, begins.contains(out) ? 1 : out - 1);
             if (last.contains(stream)) { EXPECT_EQ(out, (last[stream] - 10 + 1) % n + 10) << "the text goes round"; }
@@ -168,24 +168,24 @@ TEST(Texts, SeekAtEveryBorderGoesOnAsIfUninterrupted) {
 TEST(Texts, ShardsKeepTheStreamsOfTheirSegments) {
   const Corpus c = texts({100000}, 128);
   Batches batches(c, {.tokens = 4096, .seed = 2});
-  std::vector<Shard> shards;
+  std::vector<Batch> shards;
   for (const Batch& b : take(batches, 3)) {
     cut(b, 8, shards);
     EXPECT_EQ(shards.size(), 8u);
     Ids streams, in, out;
-    for (const Shard& s : shards) {
+    for (const Batch& s : shards) {
       EXPECT_EQ(s.first, b.first);
-      EXPECT_EQ(s.source_segments.count(), 0);
-      EXPECT_TRUE(s.source.empty());
-      EXPECT_EQ(s.target_segments.count(), std::ssize(s.streams));
-      EXPECT_EQ(s.target_first_row, std::ssize(in));
-      streams.insert(streams.end(), s.streams.begin(), s.streams.end());
-      in.insert(in.end(), s.target_in.begin(), s.target_in.end());
-      out.insert(out.end(), s.target_out.begin(), s.target_out.end());
+      EXPECT_EQ(s.source.segments.count(), 0);
+      EXPECT_TRUE(s.source.ids.empty());
+      EXPECT_EQ(s.target().right.segments.count(), std::ssize(s.read.streams));
+      EXPECT_EQ(s.read.first_row, std::ssize(in));
+      streams.insert(streams.end(), s.read.streams.begin(), s.read.streams.end());
+      in.insert(in.end(), s.read.ids.begin(), s.read.ids.end());
+      out.insert(out.end(), s.target().right.ids.begin(), s.target().right.ids.end());
     }
-    EXPECT_EQ(streams, b.streams);
-    EXPECT_EQ(in, b.target_in);
-    EXPECT_EQ(out, b.target_out);
+    EXPECT_EQ(streams, b.read.streams);
+    EXPECT_EQ(in, b.read.ids);
+    EXPECT_EQ(out, b.target().right.ids);
   }
   Batch lines;
   Corpus l;
@@ -193,7 +193,7 @@ TEST(Texts, ShardsKeepTheStreamsOfTheirSegments) {
   Batches(l, {.tokens = 2000}).next(lines);
   cut(lines, 4, shards);
   EXPECT_EQ(shards.size(), 4u);
-  EXPECT_TRUE(shards[1].streams.empty());
+  EXPECT_TRUE(shards[1].read.streams.empty());
 }
 
 TEST(Texts, TheEndIsHeldOutFromTheBeginOfALine) {

@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 /// The most probable token, until that is the end.
-Naive naive_greedy(const Transformer& model, const Ids& source, int64_t longest) {
+Naive naive_greedy(const Model& model, const Ids& source, int64_t longest) {
   Naive h;
   while (std::ssize(h.ids) < longest) {
     const auto p = next_log_probs(model, source, h.ids);

@@ -76,15 +76,15 @@ TEST(ListedWords, AListOfAllWordsChangesNothing) {
   const Shortlist list(60, all, {});
   const auto one = tiny_model({.vocabulary = 60}, 2, 1.3f), other = tiny_model({.vocabulary = 60}, 3, 1.3f);
   const auto int8 = int8_of(*one);
-  const Transformer* both[] = {one.get(), other.get()};
-  const Transformer* single[] = {one.get()};
-  const Transformer* small[] = {int8.get()};
+  const Model* both[] = {one.get(), other.get()};
+  const Model* single[] = {one.get()};
+  const Model* small[] = {int8.get()};
   const IdLists sources = random_sentences(8, 9, 60, 6);
   const TinyBatch batch = TinyBatch::of(sources);
   const std::vector<Ids> prefixes{{7, 3}, {}, {8}, {}, {}, {}, {}, {9, 9}};
   for (const bool sample : {false, true})
-    for (const auto& models : {std::span<const Transformer* const>(single), std::span<const Transformer* const>(both),
-                               std::span<const Transformer* const>(small)}) {
+    for (const auto& models : {std::span<const Model* const>(single), std::span<const Model* const>(both),
+                               std::span<const Model* const>(small)}) {
       Arena arena;
       SearchOptions o{.beam = 3, .n_best = 2, .shortest = 3, .repetition_penalty = 1.2, .no_repeat = 2};
       o.sample = sample;
@@ -101,7 +101,7 @@ TEST(ListedWords, ASentenceDoesNotSeeItsBatchMates) {
   const Shortlist list = some_words(333, 6);
   const IdLists sources = random_sentences(40, 15, 333, 5);
   ThreadPool pool(3);
-  for (const Transformer* model : {f32.get(), int8.get()})
+  for (const Model* model : {f32.get(), int8.get()})
     for (const int64_t beam : {1, 4}) {
       const SearchOptions o{.beam = beam, .n_best = std::min<int64_t>(beam, 2), .shortlist = &list};
       const auto together = found(*model, sources, o), threaded = found(*model, sources, o, &pool);

@@ -16,7 +16,7 @@ using Ids = std::vector<int32_t>;
 using IdLists = std::vector<Ids>;
 
 /// What a search of all of them finds; it leaves nothing in its arena.
-inline std::vector<std::vector<Hypothesis>> found(const Transformer& model, const IdLists& sources,
+inline std::vector<std::vector<Hypothesis>> found(const Model& model, const IdLists& sources,
                                                   const SearchOptions& options, ThreadPool* pool = nullptr) {
   Arena arena;
   const TinyBatch batch = TinyBatch::of(sources);
@@ -26,14 +26,14 @@ inline std::vector<std::vector<Hypothesis>> found(const Transformer& model, cons
 }
 
 /// log p of every token after what was said, by the whole decoder and in double precision.
-inline std::vector<double> next_log_probs(const Transformer& model, const Ids& source, const Ids& said) {
+inline std::vector<double> next_log_probs(const Model& model, const Ids& source, const Ids& said) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};
   Ids input{1};
   input.insert(input.end(), said.begin(), said.end());
   const TinyBatch x = TinyBatch::of({source}), y = TinyBatch::of({input});
-  const Var logits = model.logits(pass, model.decode(pass, y.tokens(), model.encode(pass, x.tokens()), &x.segments));
+  const Var logits = model.logits(pass, model.decode(pass, x.tokens(), y.tokens()));
   const float* row = logits.value().row<float>(logits.rows() - 1);
   double total = 0;
   for (int64_t j = 0; j < logits.cols(); ++j) total += std::exp(static_cast<double>(row[j]));
@@ -59,7 +59,7 @@ inline void keep_listed(const Ids& list, std::vector<double>& p) {
 }
 
 /// The textbook: every continuation of every hypothesis, all computed anew, to the very end.
-inline std::vector<Naive> naive_beam(const Transformer& model, const Ids& source, const SearchOptions& o) {
+inline std::vector<Naive> naive_beam(const Model& model, const Ids& source, const SearchOptions& o) {
   std::vector<Naive> live(1), ended;
   for (int64_t length = 1; length <= o.longest && !live.empty(); ++length) {
     std::vector<Naive> ways;

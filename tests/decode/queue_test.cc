@@ -59,7 +59,7 @@ class WatchedQueue : public SearchQueue {
   int64_t next_ = 0, under_way_ = 0, done_ = 0;
 };
 
-Best whole(std::span<const Transformer* const> models, const Sentences& sources, const SearchOptions& options,
+Best whole(std::span<const Model* const> models, const Sentences& sources, const SearchOptions& options,
            const Sentences& prefixes = {}) {
   Arena arena;
   const TinyBatch batch = TinyBatch::of(sources);
@@ -80,7 +80,7 @@ void expect_same(const Best& a, const Best& b, const std::string& when) {
 TEST(SearchQueue, TheRoomThereIsChangesNoBit) {
   const auto model = tiny_model({.heads_kv = 2, .vocabulary = 333}, 1, 1.3f),
              other = tiny_model({.vocabulary = 333}, 2, 1.3f);
-  const Transformer* models[] = {model.get(), other.get()};
+  const Model* models[] = {model.get(), other.get()};
   const Sentences sources = random_sentences(30, 25, 333, 5);
   Sentences prefixes(sources.size());
   for (size_t s = 0; s < prefixes.size(); s += 3) prefixes[s] = {7, 9};
@@ -103,7 +103,7 @@ TEST(SearchQueue, TheRoomThereIsChangesNoBit) {
 
 TEST(SearchQueue, SentencesEnterWhileOthersAreUnderWay) {
   const auto model = tiny_model({.vocabulary = 333}, 1, 1.3f);
-  const Transformer* one[] = {model.get()};
+  const Model* one[] = {model.get()};
   const Sentences sources = random_sentences(150, 25, 333, 6);
   Arena arena;
   WatchedQueue queue(sources);
@@ -114,7 +114,7 @@ TEST(SearchQueue, SentencesEnterWhileOthersAreUnderWay) {
 
 TEST(SearchQueue, NoMoreIsUnderWayThanThereIsRoomFor) {
   const auto model = tiny_model({.vocabulary = 50}, 1, 1.3f);
-  const Transformer* one[] = {model.get()};
+  const Model* one[] = {model.get()};
   const Sentences sources = random_sentences(80, 25, 50, 7);
   int64_t longest = 0;
   for (const auto& s : sources) longest = std::max(longest, std::ssize(s));
@@ -129,7 +129,7 @@ TEST(SearchQueue, NoMoreIsUnderWayThanThereIsRoomFor) {
 /// Memory depends on the room there is, not on how many sentences pass through it; and it is used again.
 TEST(SearchQueue, MemoryIsBoundedByTheRoom) {
   const auto model = tiny_model({.vocabulary = 50}, 1, 1.3f);
-  const Transformer* one[] = {model.get()};
+  const Model* one[] = {model.get()};
   const auto peak_of = [&](int count, int64_t tokens, Arena& arena) {
     const Sentences sources(static_cast<size_t>(count), {5, 6, 7, 8, 9, 10, 11, 12, 13, 2});
     WatchedQueue queue(sources);
@@ -147,7 +147,7 @@ TEST(SearchQueue, MemoryIsBoundedByTheRoom) {
 
 TEST(SearchQueue, ThreadsShareOne) {
   const auto model = tiny_model({.vocabulary = 50}, 1, 1.3f);
-  const Transformer* one[] = {model.get()};
+  const Model* one[] = {model.get()};
   const Sentences sources = random_sentences(100, 20, 50, 8);
   WatchedQueue queue(sources);
   ThreadPool pool(3);
@@ -160,7 +160,7 @@ TEST(SearchQueue, ThreadsShareOne) {
 
 TEST(SearchQueue, AnImpossiblePrefixIsRefused) {
   const auto model = tiny_model({.vocabulary = 20});
-  const Transformer* one[] = {model.get()};
+  const Model* one[] = {model.get()};
   const Sentences sources{{5, 2}}, prefixes{{20}};
   Arena arena;
   WatchedQueue queue(sources, prefixes);

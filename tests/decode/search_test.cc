@@ -265,8 +265,8 @@ TEST(Search, AnEnsembleIsTheMeanOfItsModels) {
   const TinyBatch batch = TinyBatch::of(sources);
   Arena arena;
   const SearchOptions o{.beam = 4, .n_best = 2, .longest = 7};
-  const Transformer* twice[] = {one.get(), one.get()};
-  const Transformer* both[] = {one.get(), other.get()};
+  const Model* twice[] = {one.get(), one.get()};
+  const Model* both[] = {one.get(), other.get()};
   const auto alone = found(*one, sources, o), same_one = search(twice, {batch.tokens()}, o, nullptr, arena);
   const auto together = search(both, {batch.tokens()}, o, nullptr, arena);
   for (size_t s = 0; s < sources.size(); ++s) {
@@ -299,7 +299,7 @@ TEST(Search, CoverageIsWuEtAls) {
       Ids input{1};
       input.insert(input.end(), h.ids.begin(), h.ids.end() - (h.finished ? 0 : 1));
       const TinyBatch x = TinyBatch::of({sources[s]}), y = TinyBatch::of({input});
-      model->decode(pass, y.tokens(), model->encode(pass, x.tokens()), &x.segments);
+      model->decode(pass, x.tokens(), y.tokens());
       double score = h.log_prob / length_penalty(std::ssize(input), 0.6);
       for (int64_t j = 0; j < tap.keys; ++j) {
         double sum = 0;

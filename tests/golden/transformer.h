@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "checkpoint/safetensors.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -54,7 +54,7 @@ class Golden {
     o.tie = text("tie") == "all" ? Tie::all : Tie::none;
     return o;
   }
-  Vocabularies sizes() const {
+  ModelSizes sizes() const {
     return {integer("source_vocabulary"), integer("target_vocabulary"), integer("longest")};
   }
 

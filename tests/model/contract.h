@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "data/batches.h"
+#include "model/position/scheme.h"
 #include "model/tiny_model.h"
 
 namespace attune {
@@ -68,9 +69,9 @@ class Contract : public testing::TestWithParam<Pair> {
     o.cross_attention = {kind_of(GetParam()).cross ? GetParam().attention : Choice{"softmax"}};
     return o;
   }
-  static std::unique_ptr<Transformer> model(const ModelOptions& o, float scale = 1.5f) {
-    auto m = std::make_unique<Transformer>(
-        o, Vocabularies{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+  static std::unique_ptr<Model> model(const ModelOptions& o, float scale = 1.5f) {
+    auto m = std::make_unique<Model>(
+        o, ModelSizes{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
     m->initialize(3);
     for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= scale;
     m->parameters().repack();
@@ -85,28 +86,25 @@ inline std::vector<float> numbers(const Var& x) {
   return out;
 }
 
-inline std::vector<float> encoded(const Transformer& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
+inline std::vector<float> encoded(const Model& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
   Pass pass{ctx, model.parameters()};
   const TinyBatch b = TinyBatch::of(sentences);
-  return numbers(model.encode(pass, b.tokens()));
+  return numbers(model.encode(pass, b.tokens()).x);
 }
 
 /// Pairs whose sides are the same.
 inline Batch copies_of(const IdLists& sentences) {
-  Batch batch;
-  std::vector<int32_t> lengths;
+  IdLists read;
   for (const auto& s : sentences) {
-    batch.source.insert(batch.source.end(), s.begin(), s.end());
-    batch.target_out.insert(batch.target_out.end(), s.begin(), s.end());
-    batch.target_in.push_back(1);
-    batch.target_in.insert(batch.target_in.end(), s.begin(), s.end() - 1);
-    lengths.push_back(static_cast<int32_t>(s.size()));
+    read.push_back({1});
+    read.back().insert(read.back().end(), s.begin(), s.end() - 1);
   }
-  batch.source_segments = batch.target_segments = Segments::of_lengths(lengths);
-  batch.examples.resize(lengths.size());
+  const TinyBatch same = TinyBatch::of(sentences);
+  Batch batch = batch_of(same, TinyBatch::of(read), same);
+  batch.examples.own().resize(sentences.size());
   return batch;
 }
 

@@ -68,7 +68,7 @@ TEST_P(LearningContract, FreezingAPartChangesNothingElse) {
     return all;
   };
   const auto learned = [&](const std::vector<std::string>& frozen, ByName* before) {
-    Transformer m(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}, frozen);
+    Model m(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}, frozen);
     m.initialize(3);
     *before = by_name(m.parameters(), m.parameters().data());
     Learner learner(m, train, 21, pool);
@@ -106,7 +106,7 @@ TEST_P(LearningContract, LearnsTheSameForAnyThreadsAndIsSavedWhole) {
   const Batch batch = copies_of(random_sentences(60, 20, 20, 10));
   const Batch* one = &batch;
   std::vector<std::vector<float>> weights;
-  std::unique_ptr<Transformer> last;
+  std::unique_ptr<Model> last;
   for (const int threads : {1, 3}) {
     last = model(o, 1);
     const std::vector<float> before(last->parameters().data(), last->parameters().data() + last->parameters().size());

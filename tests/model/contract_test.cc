@@ -11,14 +11,14 @@
 namespace attune {
 namespace {
 
-std::vector<float> decoded(const Transformer& model, const IdLists& sources, const IdLists& targets,
+std::vector<float> decoded(const Model& model, const IdLists& sources, const IdLists& targets,
                            ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
   Pass pass{ctx, model.parameters()};
   const TinyBatch x = TinyBatch::of(sources), y = TinyBatch::of(targets);
-  return numbers(model.decode(pass, y.tokens(), model.encode(pass, x.tokens()), &x.segments));
+  return numbers(model.decode(pass, x.tokens(), y.tokens()));
 }
 
 double distance(const std::vector<float>& a, const std::vector<float>& b) {
@@ -76,8 +76,7 @@ TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
   Ctx ctx(arena);
   Pass pass{ctx, m->parameters()};
   const TinyBatch batch = TinyBatch::of(x);
-  const Var memory = m->encode(pass, batch.tokens());
-  DecoderState state = m->start(pass, memory, batch.segments, {0, 1, 2}, 100);
+  const auto state = m->start(pass, batch, 100);
   IdLists said(3);
   std::vector<int32_t> source_of{0, 1, 2};
   std::mt19937 random(7);
@@ -91,13 +90,13 @@ TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
           next.push_back(said[static_cast<size_t>(p)]);
           next_source.push_back(source_of[static_cast<size_t>(p)]);
         }
-        state.reorder(orders[round - 1]);
+        state->reorder(orders[round - 1]);
         said = next;
         source_of = next_source;
       }
       std::vector<int32_t> ids;
       for (auto& s : said) ids.push_back(s.emplace_back(s.empty() ? 1 : 4 + static_cast<int32_t>(random() % 16)));
-      const auto rows = numbers(m->step(pass, state, ids));
+      const auto rows = numbers(m->step(pass, *state, ids));
       if (t % 4 != 3) continue;
       for (size_t i = 0; i < said.size(); ++i) {
         const auto whole = decoded(*m, {x[static_cast<size_t>(source_of[i])]}, {said[i]});
@@ -116,11 +115,11 @@ TEST_P(Contract, StatesStepTogetherAsAlone) {
     Arena arena;
     Ctx ctx(arena);
     Pass pass{ctx, m->parameters()};
-    DecoderState one = m->start(pass, m->encode(pass, x.tokens()), x.segments, {0, 1, 2}, 100);
+    const auto one = m->start(pass, x, 100);
     std::vector<int32_t> ids{1, 1, 1};
-    for (int t = 0; t < 5; ++t, ids = {4 + t, 9 - t, 7}) m->step(pass, one, ids);
-    DecoderState two = m->start(pass, m->encode(pass, z.tokens()), z.segments, {0, 1}, 100);
-    DecoderState* states[] = {&one, &two};
+    for (int t = 0; t < 5; ++t, ids = {4 + t, 9 - t, 7}) m->step(pass, *one, ids);
+    const auto two = m->start(pass, z, 100);
+    DecoderState* states[] = {one.get(), two.get()};
     std::vector<float> all;
     const auto add = [&](const Var& rows) {
       const auto more = numbers(rows);
@@ -133,11 +132,11 @@ TEST_P(Contract, StatesStepTogetherAsAlone) {
       if (together) {
         add(m->step(pass, states, both));
       } else {
-        add(m->step(pass, one, first));
-        add(m->step(pass, two, second));
+        add(m->step(pass, *one, first));
+        add(m->step(pass, *two, second));
       }
-      one.reorder(std::vector<int32_t>{2, 0, 0});
-      two.reorder(std::vector<int32_t>{1, 0});
+      one->reorder(std::vector<int32_t>{2, 0, 0});
+      two->reorder(std::vector<int32_t>{1, 0});
     }
     return all;
   };
@@ -155,8 +154,8 @@ TEST_P(Contract, GradientsAreThoseOfTheFormula) {
   const TinyBatch x = TinyBatch::of(random_sentences(3, 9, 20, 8)), y = TinyBatch::of(random_sentences(3, 12, 20, 9));
   const CheckedOp op = [&](Ctx& ctx, const std::vector<Var>& weights) {
     Pass pass{ctx, m->parameters()};
-    pass.instead = weights;
-    return m->decode(pass, y.tokens(), m->encode(pass, x.tokens()), &x.segments);
+    pass.substitutes = weights;
+    return m->decode(pass, x.tokens(), y.tokens());
   };
   std::vector<CheckInput> inputs;
   const Parameters& p = m->parameters();
@@ -224,7 +223,7 @@ INSTANTIATE_TEST_SUITE_P(All, Contract, testing::ValuesIn(all_pairs()), name_of_
 TEST(Positions, WithoutThemTheEncoderIsPermutationEquivariant) {
   ModelOptions o = tiny_options();
   o.position = {"none"};
-  Transformer m(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+  Model m(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
   m.initialize(1);
   const auto straight = encoded(m, {{4, 5, 6, 7, 8, 2}}), turned = encoded(m, {{8, 2, 6, 5, 7, 4}});
   const int from[] = {4, 5, 2, 1, 3, 0};

@@ -3,7 +3,7 @@
 #include "checkpoint/tensors.h"
 #include "checks.h"
 #include "golden/transformer.h"
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 namespace {
@@ -32,25 +32,26 @@ class GoldenModel : public testing::TestWithParam<const char*> {
     Pass pass{ctx_, model_.parameters(), &gradients};
     LossOptions options;
     options.smoothing = static_cast<float>(golden_.real("label_smoothing"));
-    options.scale = 1.0f / static_cast<float>(target_out_.size());
+    options.scale = 1.0f / static_cast<float>(batch_.target_tokens());
     options.log_probs = log_probs;
-    const Var loss =
-        model_.loss(pass, {tokens(source_, sources_), tokens(target_in_, targets_), ids(target_out_)}, options);
+    const Var loss = model_.loss(pass, batch_, options);
     const double value = loss.value().as<float>()[0];
     tape_.backward(ctx_, loss);
     gradients.finish();
     return value;
   }
 
-  static Tensor ids(const std::vector<int32_t>& v) { return {v.data(), Shape{static_cast<int64_t>(v.size())}}; }
-  static Tokens tokens(const std::vector<int32_t>& v, const Segments& s) { return {ids(v), &s}; }
+  Rows rows(const char* ids, const char* lengths) const {
+    Rows r;
+    r.ids = golden_.numbers<int32_t>(ids);
+    r.segments = Segments::of_lengths(golden_.numbers<int32_t>(lengths));
+    return r;
+  }
 
   Golden golden_{GetParam()};
-  Transformer model_{golden_.options(), golden_.sizes()};
-  std::vector<int32_t> source_ = golden_.numbers<int32_t>("source"), target_in_ = golden_.numbers<int32_t>("target_in"),
-                       target_out_ = golden_.numbers<int32_t>("target_out");
-  Segments sources_ = Segments::of_lengths(golden_.numbers<int32_t>("source_lengths")),
-           targets_ = Segments::of_lengths(golden_.numbers<int32_t>("target_lengths"));
+  Model model_{golden_.options(), golden_.sizes()};
+  Batch batch_ = batch_of(rows("source", "source_lengths"), rows("target_in", "target_lengths"),
+                          rows("target_out", "target_lengths"));
   Arena arena_;
   Tape tape_;
   Ctx ctx_{arena_};
@@ -59,18 +60,18 @@ class GoldenModel : public testing::TestWithParam<const char*> {
 TEST_P(GoldenModel, ForwardIsPyTorchs) {
   ctx_.tape = nullptr;
   Pass pass{ctx_, model_.parameters()};
-  const Var encoded = model_.encode(pass, tokens(source_, sources_));
-  expect_rows(encoded.value(), golden_.floats("encoder"), "encoder");
-  const Var decoded = model_.decode(pass, tokens(target_in_, targets_), encoded, &sources_);
+  const Encoded encoded = model_.encode(pass, batch_.source);
+  expect_rows(encoded.x.value(), golden_.floats("encoder"), "encoder");
+  const Var decoded = model_.decode(pass, batch_.source, encoded, batch_.read);
   expect_rows(decoded.value(), golden_.floats("decoder"), "decoder");
   expect_rows(model_.logits(pass, decoded).value(), golden_.floats("logits"), "logits");
 }
 
 TEST_P(GoldenModel, LossAndGradientsArePyTorchs) {
   Gradients gradients(model_.parameters());
-  std::vector<float> log_probs(target_out_.size());
+  std::vector<float> log_probs(static_cast<size_t>(batch_.target_tokens()));
   const double wanted = golden_.floats("losses").at(0);
-  EXPECT_NEAR(run(gradients, {log_probs.data(), Shape{targets_.rows()}}), wanted, kLossBound * wanted);
+  EXPECT_NEAR(run(gradients, {log_probs.data(), Shape{batch_.target_tokens()}}), wanted, kLossBound * wanted);
   const std::vector<float> wanted_log_probs = golden_.floats("log_probs");
   for (size_t i = 0; i < log_probs.size(); ++i)
     EXPECT_NEAR(log_probs[i], wanted_log_probs[i], kRowBound * std::abs(wanted_log_probs[i])) << "row " << i;

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <memory>
 
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
 /// The same model, its weights cut to int8.
-inline std::unique_ptr<Transformer> int8_of(const Transformer& from) {
-  auto to = std::make_unique<Transformer>(from.options(), from.sizes());
+inline std::unique_ptr<Model> int8_of(const Model& from) {
+  auto to = std::make_unique<Model>(from.options(), from.sizes());
   const Parameters& a = from.parameters();
   Parameters& b = to->parameters();
   b.hold_int8();

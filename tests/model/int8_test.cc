@@ -13,32 +13,31 @@ namespace {
 using Sentences = std::vector<std::vector<int32_t>>;
 
 /// Scores of all words at every position, all at once; and the loss.
-std::vector<float> scores(const Transformer& model, const Sentences& sources, const Sentences& targets, int threads) {
+std::vector<float> scores(const Model& model, const Sentences& sources, const Sentences& targets, int threads) {
   Arena arena;
   Ctx ctx(arena);
   ThreadPool pool(threads);
   ctx.pool = &pool;
   Pass pass{ctx, model.parameters()};
   const TinyBatch x = TinyBatch::of(sources), y = TinyBatch::of(targets);
-  const Var hidden = model.decode(pass, y.tokens(), model.encode(pass, x.tokens()), &x.segments);
+  const Var hidden = model.decode(pass, x.tokens(), y.tokens());
   const Var z = model.logits(pass, hidden);
   std::vector<float> all(z.value().as<float>(), z.value().as<float>() + z.value().size());
-  Examples e{x.tokens(), y.tokens(), y.tokens().ids};
-  all.push_back(*model.loss(pass, e, {}).value().as<float>() / static_cast<float>(y.ids.size()));
+  all.push_back(*model.loss(pass, batch_of(x, y, y), {}).value().as<float>() / static_cast<float>(y.ids.size()));
   return all;
 }
 
 /// The same of the last position, step by step.
-std::vector<float> last_scores(const Transformer& model, const std::vector<int32_t>& source,
+std::vector<float> last_scores(const Model& model, const std::vector<int32_t>& source,
                                const std::vector<int32_t>& target) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};
   const TinyBatch x = TinyBatch::of({source});
-  DecoderState state = model.start(pass, model.encode(pass, x.tokens()), x.segments, {0}, 100);
+  const auto state = model.start(pass, x, 100);
   std::vector<float> all;
   for (const int32_t id : target) {
-    const Var z = model.logits(pass, model.step(pass, state, std::vector<int32_t>{id}));
+    const Var z = model.logits(pass, model.step(pass, *state, std::vector<int32_t>{id}));
     all.assign(z.value().as<float>(), z.value().as<float>() + z.value().size());
   }
   return all;

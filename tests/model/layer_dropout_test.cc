@@ -31,7 +31,7 @@ TEST(LayerDropout, SkipsTheShareItSays) {
 
 /// The loss of a batch without other dropout, at some steps.
 std::vector<float> losses(const ModelOptions& options, bool training) {
-  Transformer model(options, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+  Model model(options, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
   model.initialize(1);
   const TinyBatch batch = TinyBatch::of(random_sentences(5, 9, 20, 1));
   std::vector<float> all;
@@ -41,7 +41,7 @@ std::vector<float> losses(const ModelOptions& options, bool training) {
     ctx.training = training;
     ctx.step = step;
     Pass pass{ctx, model.parameters()};
-    const Var loss = model.loss(pass, {batch.tokens(), batch.tokens(), batch.tokens().ids}, {});
+    const Var loss = model.loss(pass, batch_of(batch, batch, batch), {});
     all.push_back(*loss.value().as<float>());
   }
   return all;
@@ -69,20 +69,19 @@ TEST(LayerDropout, LayersThatRememberStay) {
   o.layer_dropout = 0.9;
   o.attention = {{"transformer-xl", {{"memory", int64_t{8}}}}};
   o.position = {"transformer-xl"};
-  Transformer model(o, {.target_vocabulary = 20, .longest = 100});
+  Model model(o, {.target_vocabulary = 20, .longest = 100});
   model.initialize(1);
   const TinyBatch batch = TinyBatch::of(random_sentences(1, 9, 20, 1));
   StreamMemory memory(model.memories());
   memory.begin(1, true);
-  const std::vector<int32_t> streams{0};
   Arena arena;
   Ctx ctx(arena);
   ctx.training = true;
   Pass pass{ctx, model.parameters()};
   pass.memory = &memory;
-  Tokens tokens = batch.tokens();
-  tokens.streams = streams;
-  model.loss(pass, {{}, tokens, tokens.ids}, {});
+  Batch text = batch_of({}, batch, batch);
+  text.read.streams = {0};
+  model.loss(pass, text, {});
   for (int i = 0; i < std::ssize(memory.slots()); ++i)
     EXPECT_EQ(memory.count(i, 0), std::min<int64_t>(8, batch.segments.rows())) << i;
 }

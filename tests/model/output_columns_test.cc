@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 /// The same bits as those columns of all logits, for any number of rows.
-void expect_columns(const Transformer& model, int64_t vocabulary) {
+void expect_columns(const Model& model, int64_t vocabulary) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};

@@ -17,8 +17,8 @@ ModelOptions options_of(const char* position, NormPlace norm = NormPlace::post) 
   return o;
 }
 
-std::unique_ptr<Transformer> model_of(const ModelOptions& o) {
-  auto m = std::make_unique<Transformer>(o, Vocabularies{20, 20, 100});
+std::unique_ptr<Model> model_of(const ModelOptions& o) {
+  auto m = std::make_unique<Model>(o, ModelSizes{20, 20, 100});
   m->initialize(3);
   for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= 1.5f;
   m->parameters().repack();
@@ -26,12 +26,12 @@ std::unique_ptr<Transformer> model_of(const ModelOptions& o) {
 }
 
 /// The targets' rows, all at once.
-std::vector<float> at_once(const Transformer& m, const IdLists& sources, const IdLists& targets) {
+std::vector<float> at_once(const Model& m, const IdLists& sources, const IdLists& targets) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, m.parameters()};
   const TinyBatch x = TinyBatch::of(sources), y = TinyBatch::of(targets);
-  return numbers(m.decode_after(pass, x.tokens(), y.tokens()));
+  return numbers(m.decode(pass, x, y));
 }
 
 /// Its rows of a source are those of an encoder that has its weights.
@@ -49,13 +49,12 @@ TEST(Prefix, TheSourceIsReadAsAnEncoderReadsIt) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, prefix->parameters()};
-  const std::vector<int32_t> lengths{6, 2};
-  pass.prefix = lengths.data();
-  const TinyBatch x = TinyBatch::of(sources);
-  const std::vector<float> own = numbers(prefix->decode(pass, x.tokens(), {}, nullptr));
+  TinyBatch x = TinyBatch::of(sources);
+  x.prefix = {6, 2};
+  const std::vector<float> own = numbers(prefix->decode(pass, Rows(), x));
   EXPECT_TRUE(same_bits(own, encoded(*encoder, sources)));
-  pass.prefix = nullptr;  // and not as one that sees no later word
-  EXPECT_FALSE(same_bits(own, numbers(prefix->decode(pass, x.tokens(), {}, nullptr))));
+  x.prefix.clear();  // and not as one that sees no later word
+  EXPECT_FALSE(same_bits(own, numbers(prefix->decode(pass, Rows(), x))));
 }
 
 TEST(Prefix, TheTargetSeesTheSourceAndItsOwnPast) {
@@ -78,10 +77,9 @@ TEST(Prefix, StepsSayTheSame) {
       Arena arena;
       Ctx ctx(arena);
       Pass pass{ctx, m->parameters()};
-      std::vector<DecoderState> states;
+      std::vector<std::unique_ptr<DecoderState>> states;
       std::vector<DecoderState*> each;
-      for (const auto& s : sources) states.push_back(m->start_after(pass, TinyBatch::of({s}).tokens(), 10));
-      for (DecoderState& s : states) each.push_back(&s);
+      for (const auto& s : sources) each.push_back(states.emplace_back(m->start(pass, TinyBatch::of({s}), 10)).get());
       for (size_t t = 0; t < 4; ++t) {
         const std::vector<int32_t> ids{targets[0][t], targets[1][t], targets[2][t]};
         const std::vector<float> rows = numbers(m->step(pass, each, ids));
@@ -98,16 +96,17 @@ TEST(Prefix, GradientsAreRight) {
   o.d_ff = 6;
   o.heads = 2;
   o.activation = "gelu";  // no kinks for a difference to step over
-  const Transformer m(o, {9, 9, 30});
+  const Model m(o, {9, 9, 30});
   const TinyBatch source = TinyBatch::of({{5, 6, 2}, {2}}), in = TinyBatch::of({{1, 4, 5}, {1, 7}}),
                   out = TinyBatch::of({{4, 5, 2}, {7, 2}});
+  const Batch batch = batch_of(source, in, out);
   std::vector<CheckInput> inputs;
   for (int i = 0; i < m.parameters().count(); ++i)
     inputs.push_back(random_input(m.parameters().value(i).shape, static_cast<uint64_t>(i) + 1));
   const CheckedOp loss = [&](Ctx& ctx, const std::vector<Var>& v) {
     Pass pass{ctx, m.parameters()};
-    pass.instead = v;
-    return m.loss(pass, {source.tokens(), in.tokens(), out.tokens().ids}, {.smoothing = 0.1f, .scale = 0.2f});
+    pass.substitutes = v;
+    return m.loss(pass, batch, {.smoothing = 0.1f, .scale = 0.2f});
   };
   EXPECT_LT(gradient_error(loss, inputs), 1e-6);
 }

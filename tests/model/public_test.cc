@@ -5,7 +5,7 @@
 
 #include "checks.h"
 #include "golden/transformer.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 #include "model/position/alibi.h"
 #include "model/position/t5.h"
 #include "model/stream_memory.h"
@@ -128,7 +128,7 @@ struct Between : Place {
     expect_rows(mechanism->mix(pass, turned(p, {&queries})).value(), out, 0, "at once");
   }
   void expect_steps() {
-    const auto state = mechanism->state(1, q.rows);
+    const auto state = mechanism->state(1);
     const Segments one = Segments::single(1);
     for (int64_t i = 0; i < q.rows; ++i) {
       const std::vector<int32_t> at{static_cast<int32_t>(i)};
@@ -182,7 +182,7 @@ TEST(PublicLuna, GivesTheSameNumbers) {
       expect_rows((*layers[i])(place.pass, place.ctx.input(x.tensor()), segments, carried).value(),
                   Matrix(c.at(fmt::format("out{}", i))), 0, fmt::format("layer {}", i));
     if (!place.setup.causal) continue;
-    const auto state = layers[0]->mechanism->state(1, x.rows);
+    const auto state = layers[0]->mechanism->state(1);
     for (int64_t i = 0; i < x.rows; ++i)
       expect_rows(layers[0]->step(place.pass, place.ctx.input(x.tensor(i, 1)), {}, *state).value(),
                   Matrix(c.at("out0")), i, "step by step");

@@ -21,34 +21,31 @@ std::vector<float> row_of(const std::vector<float>& all, size_t row, size_t widt
 }
 
 /// Rows of every step, [step][rows * d_model], of `targets` (equally long) said one by one.
-std::vector<std::vector<float>> by_steps(const Transformer& model, const Sentences& sources, const Sentences& targets,
+std::vector<std::vector<float>> by_steps(const Model& model, const Sentences& sources, const Sentences& targets,
                                          ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);
   ctx.pool = pool;
   Pass pass{ctx, model.parameters()};
   const TinyBatch batch = TinyBatch::of(sources);
-  const Var encoded = model.encode(pass, batch.tokens());
-  std::vector<int32_t> source_of;
-  for (size_t i = 0; i < sources.size(); ++i) source_of.push_back(static_cast<int32_t>(i));
-  DecoderState state = model.start(pass, encoded, batch.segments, source_of, 100);
+  const auto state = model.start(pass, batch, 100);
   std::vector<std::vector<float>> out;
   for (size_t t = 0; t < targets[0].size(); ++t) {
     std::vector<int32_t> ids;
     for (const auto& y : targets) ids.push_back(y[t]);
-    out.push_back(numbers(model.step(pass, state, ids)));
+    out.push_back(numbers(model.step(pass, *state, ids)));
   }
   return out;
 }
 
 /// The same all at once: [sentence][length * d_model].
-std::vector<float> at_once(const Transformer& model, const std::vector<int32_t>& source,
+std::vector<float> at_once(const Model& model, const std::vector<int32_t>& source,
                            const std::vector<int32_t>& target) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};
   const TinyBatch x = TinyBatch::of({source}), y = TinyBatch::of({target});
-  return numbers(model.decode(pass, y.tokens(), model.encode(pass, x.tokens()), &x.segments));
+  return numbers(model.decode(pass, x.tokens(), y.tokens()));
 }
 
 Sentences equally_long(int count, int length, int seed) {
@@ -118,8 +115,7 @@ TEST(DecoderSteps, ReorderedRowsAreTheirParents) {
   Ctx ctx(arena);
   Pass pass{ctx, model->parameters()};
   const TinyBatch batch = TinyBatch::of(sources);
-  const Var encoded = model->encode(pass, batch.tokens());
-  DecoderState state = model->start(pass, encoded, batch.segments, {0, 1, 2, 3}, 100);
+  const auto state = model->start(pass, batch, 100);
   Sentences said(4);
   std::vector<int32_t> source_of{0, 1, 2, 3};
   std::mt19937 random(10);
@@ -131,7 +127,7 @@ TEST(DecoderSteps, ReorderedRowsAreTheirParents) {
     for (int t = 0; t < 15; ++t) {
       if (t == 0 && round > 0) {
         const auto& parents = orders[round - 1];
-        state.reorder(parents);
+        state->reorder(parents);
         Sentences next;
         std::vector<int32_t> next_source;
         for (const int32_t p : parents) {
@@ -146,10 +142,9 @@ TEST(DecoderSteps, ReorderedRowsAreTheirParents) {
         s.push_back(s.empty() ? 1 : 4 + static_cast<int32_t>(random() % 16));
         ids.push_back(s.back());
       }
-      last = numbers(model->step(pass, state, ids));
+      last = numbers(model->step(pass, *state, ids));
     }
-  ASSERT_EQ(state.rows(), 4);
-  EXPECT_EQ(state.position(), 15 * 7);
+  ASSERT_EQ(state->rows(), 4);
   for (size_t i = 0; i < said.size(); ++i) {
     const auto anew = by_steps(*model, {sources[static_cast<size_t>(source_of[i])]}, {said[i]});
     EXPECT_TRUE(same_bits(anew.back(), row_of(last, i, 32))) << i;
@@ -162,11 +157,10 @@ TEST(DecoderSteps, AnImpossibleParentIsRefused) {
   Ctx ctx(arena);
   Pass pass{ctx, model->parameters()};
   const TinyBatch batch = TinyBatch::of({{5, 2}, {6, 2}});
-  const Var encoded = model->encode(pass, batch.tokens());
-  DecoderState state = model->start(pass, encoded, batch.segments, {0, 1}, 100);
-  model->step(pass, state, std::vector<int32_t>{1, 1});
-  EXPECT_NE(error_of([&] { state.reorder(std::vector<int32_t>{0, 2}); }).find("can't be a parent"), std::string::npos);
-  EXPECT_NE(error_of([&] { model->step(pass, state, std::vector<int32_t>{1}); }).find("1 words for 2 rows"),
+  const auto state = model->start(pass, batch, 100);
+  model->step(pass, *state, std::vector<int32_t>{1, 1});
+  EXPECT_NE(error_of([&] { state->reorder(std::vector<int32_t>{0, 2}); }).find("can't be a parent"), std::string::npos);
+  EXPECT_NE(error_of([&] { model->step(pass, *state, std::vector<int32_t>{1}); }).find("1 words for 2 rows"),
             std::string::npos);
 }
 

@@ -3,7 +3,7 @@
 #include <random>
 #include <vector>
 
-#include "model/transformer.h"
+#include "model/model.h"
 
 namespace attune {
 
@@ -27,10 +27,10 @@ inline ModelOptions tiny_options(const TinyShape& shape = {}) {
 }
 
 /// Random weights, wide enough that attention and probabilities are far from even.
-inline std::unique_ptr<Transformer> tiny_model(const TinyShape& shape = {}, uint64_t seed = 1, float scale = 2) {
-  auto model = std::make_unique<Transformer>(
+inline std::unique_ptr<Model> tiny_model(const TinyShape& shape = {}, uint64_t seed = 1, float scale = 2) {
+  auto model = std::make_unique<Model>(
       tiny_options(shape),
-      Vocabularies{.source_vocabulary = shape.vocabulary, .target_vocabulary = shape.vocabulary, .longest = 100});
+      ModelSizes{.source_vocabulary = shape.vocabulary, .target_vocabulary = shape.vocabulary, .longest = 100});
   model->initialize(seed);
   Parameters& p = model->parameters();
   for (int64_t i = 0; i < p.size(); ++i) p.data()[i] *= scale;
@@ -38,23 +38,27 @@ inline std::unique_ptr<Transformer> tiny_model(const TinyShape& shape = {}, uint
   return model;
 }
 
-/// A packed batch that owns its ids.
-struct TinyBatch {
-  std::vector<int32_t> ids;
-  Segments segments;
-
+/// Packed sentences.
+struct TinyBatch : Rows {
   static TinyBatch of(const std::vector<std::vector<int32_t>>& sentences) {
     TinyBatch b;
-    std::vector<int32_t> lengths;
     for (const auto& s : sentences) {
-      b.ids.insert(b.ids.end(), s.begin(), s.end());
-      lengths.push_back(static_cast<int32_t>(s.size()));
+      b.ids.append(s);
+      b.segments.add(std::ssize(s));
     }
-    b.segments = Segments::of_lengths(lengths);
     return b;
   }
-  Tokens tokens() const { return {Tensor(ids.data(), Shape{static_cast<int64_t>(ids.size())}), &segments}; }
+  const Rows& tokens() const { return *this; }
 };
+
+/// What is read, and what is to be said after each word of it.
+inline Batch batch_of(const Rows& source, const Rows& read, const Rows& right) {
+  Batch b;
+  b.source = source;
+  b.read = read;
+  b.target().right = right;
+  return b;
+}
 
 /// Sentences of 4 to vocabulary - 1, with the end mark.
 inline std::vector<std::vector<int32_t>> random_sentences(int count, int longest, int64_t vocabulary, int seed) {

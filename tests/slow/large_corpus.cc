@@ -55,8 +55,11 @@ void generate(const std::string& path, int64_t lines, uint64_t seed) {
 
 std::string hash_of(const Batch& b) {
   ContentHash hash;
-  for (const auto* ids : {&b.source, &b.target_in, &b.target_out, &b.source_segments.start, &b.target_segments.start})
-    hash.add({reinterpret_cast<const char*>(ids->data()), ids->size() * sizeof(int32_t)});
+  const Rows &source = b.source, &read = b.read, &right = b.target().right;
+  for (const std::span<const int32_t> ids : {std::span<const int32_t>(source.ids), std::span<const int32_t>(read.ids),
+                                             std::span<const int32_t>(right.ids), std::span<const int32_t>(source.segments.start),
+                                             std::span<const int32_t>(right.segments.start)})
+    hash.add({reinterpret_cast<const char*>(ids.data()), ids.size_bytes()});
   return hash.hex();
 }
 

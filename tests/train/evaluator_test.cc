@@ -12,7 +12,7 @@ namespace {
 
 /// A decoder on its own, and a text for it.
 struct Reader {
-  std::unique_ptr<Transformer> model;
+  std::unique_ptr<Model> model;
   Corpus text;
   TrainOptions options;
 
@@ -21,7 +21,7 @@ struct Reader {
     o.shape = ModelShape::decoder;
     o.dropout = o.attention_dropout = dropout;
     o.attention = {attention};
-    model = std::make_unique<Transformer>(o, Vocabularies{.target_vocabulary = 20, .longest = 200});
+    model = std::make_unique<Model>(o, ModelSizes{.target_vocabulary = 20, .longest = 200});
     model->initialize(1);
     text.target.add({});
     for (const auto& s : random_sentences(600, 20, 20, 1)) text.target.extend(s);

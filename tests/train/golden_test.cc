@@ -11,20 +11,20 @@ namespace {
 Batch repeated(const Golden& golden, int copies) {
   Batch batch;
   std::vector<int32_t> source_lengths, target_lengths;
-  const auto append = [&](std::vector<int32_t>& to, const char* name) {
+  const auto append = [&](auto& to, const char* name) {
     const std::vector<int32_t> more = golden.numbers<int32_t>(name);
-    to.insert(to.end(), more.begin(), more.end());
+    for (const int32_t x : more) to.push_back(x);
   };
   for (int i = 0; i < copies; ++i) {
-    append(batch.source, "source");
-    append(batch.target_in, "target_in");
-    append(batch.target_out, "target_out");
+    append(batch.source.ids, "source");
+    append(batch.read.ids, "target_in");
+    append(batch.target().right.ids, "target_out");
     append(source_lengths, "source_lengths");
     append(target_lengths, "target_lengths");
   }
-  batch.source_segments = Segments::of_lengths(source_lengths);
-  batch.target_segments = Segments::of_lengths(target_lengths);
-  batch.examples.resize(source_lengths.size());
+  batch.source.segments = Segments::of_lengths(source_lengths);
+  batch.read.segments = batch.target().right.segments = Segments::of_lengths(target_lengths);
+  batch.examples.own().resize(source_lengths.size());
   return batch;
 }
 
@@ -44,7 +44,7 @@ class GoldenTraining : public testing::TestWithParam<const char*> {
  protected:
   void expect_pytorchs(int copies) {
     const Golden golden(GetParam());
-    Transformer model(golden.options(), golden.sizes());
+    Model model(golden.options(), golden.sizes());
     Parameters& parameters = model.parameters();
     load_parameters(golden_path(GetParam(), "weights"), parameters);
     const std::vector<float> before(parameters.data(), parameters.data() + parameters.size());

@@ -15,22 +15,22 @@ namespace {
 Batch reversed(int sentences, int seed) {
   Batch b;
   std::vector<int32_t> lengths;
-  b.link_start.push_back(0);
+  b.target().right.edges.start.push_back(0);
   for (const auto& s : random_sentences(sentences, 20, 20, seed)) {
-    b.source.insert(b.source.end(), s.begin(), s.end());
-    b.target_in.push_back(text::kBegin);
-    b.target_in.insert(b.target_in.end(), s.rbegin() + 1, s.rend());
-    b.target_out.insert(b.target_out.end(), s.rbegin() + 1, s.rend());
-    b.target_out.push_back(text::kEnd);
+    b.source.ids.append(s.begin(), s.end());
+    b.read.ids.push_back(text::kBegin);
+    b.read.ids.append(s.rbegin() + 1, s.rend());
+    b.target().right.ids.append(s.rbegin() + 1, s.rend());
+    b.target().right.ids.push_back(text::kEnd);
     const auto words = static_cast<int32_t>(s.size()) - 1;
     for (int32_t i = 0; i <= words; ++i) {
-      if (i > 0 && i < words) b.links.push_back(words - 1 - i);
-      b.link_start.push_back(static_cast<int32_t>(b.links.size()));
+      if (i > 0 && i < words) b.target().right.edges.to.push_back(words - 1 - i);
+      b.target().right.edges.start.push_back(static_cast<int32_t>(b.target().right.edges.to.size()));
     }
     lengths.push_back(static_cast<int32_t>(s.size()));
   }
-  b.source_segments = b.target_segments = Segments::of_lengths(lengths);
-  b.examples.resize(lengths.size());
+  b.source.segments = b.read.segments = b.target().right.segments = Segments::of_lengths(lengths);
+  b.examples.own().resize(lengths.size());
   return b;
 }
 
@@ -116,8 +116,9 @@ TEST(Guidance, ABatchWithoutLinksIsNoTrouble) {
   ThreadPool pool(1);
   Learner learner(*model, options(GuideKind::alignment), 20, pool);
   Batch batch = reversed(20, 1);
-  batch.links.clear();
-  std::fill(batch.link_start.begin(), batch.link_start.end(), 0);
+  Edges& links = batch.target().right.edges;
+  links.to.clear();
+  std::ranges::fill(links.start.own(), 0);
   const Batch* one = &batch;
   const UpdateResult r = learner.update({&one, 1});
   EXPECT_EQ(r.guide_loss, 0);
@@ -128,7 +129,7 @@ TEST(Guidance, WhatCanNotBeGuided) {
   const auto error = [](const ModelOptions& m, const GuideSettings& g) {
     return error_of(
         [&] {
-          const Transformer model(m, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+          const Model model(m, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
           Guidance(model, g);
         },
         ErrorKind::recipe);

@@ -15,14 +15,14 @@ Batch copies(int sentences, int seed) {
   Batch b;
   std::vector<int32_t> lengths;
   for (const auto& s : random_sentences(sentences, 20, 20, seed)) {
-    b.source.insert(b.source.end(), s.begin(), s.end());
-    b.target_out.insert(b.target_out.end(), s.begin(), s.end());
-    b.target_in.push_back(1);
-    b.target_in.insert(b.target_in.end(), s.begin(), s.end() - 1);
+    b.source.ids.append(s.begin(), s.end());
+    b.target().right.ids.append(s.begin(), s.end());
+    b.read.ids.push_back(1);
+    b.read.ids.append(s.begin(), s.end() - 1);
     lengths.push_back(static_cast<int32_t>(s.size()));
   }
-  b.source_segments = b.target_segments = Segments::of_lengths(lengths);
-  b.examples.resize(lengths.size());
+  b.source.segments = b.read.segments = b.target().right.segments = Segments::of_lengths(lengths);
+  b.examples.own().resize(lengths.size());
   return b;
 }
 
@@ -70,7 +70,7 @@ TEST(Learner, SameBitsForAnyThreads) {
 std::vector<float> after_update(const Batch& batch) {
   ModelOptions model_options = tiny_options({});
   model_options.dropout = 0;
-  Transformer model(model_options, tiny_model()->sizes());
+  Model model(model_options, tiny_model()->sizes());
   model.initialize(1);
   ThreadPool pool(1);
   TrainOptions o = options();
@@ -88,28 +88,29 @@ Batch part(const Batch& b, int64_t from, int64_t end, int times) {
   std::vector<int32_t> lengths;
   for (int64_t i = from; i < end; ++i)
     for (int k = 0; k < times; ++k) {
-      const auto copy = [&](const std::vector<int32_t>& ids, std::vector<int32_t>& to) {
-        to.insert(to.end(), ids.begin() + b.target_segments.begin(i), ids.begin() + b.target_segments.begin(i + 1));
+      const auto copy = [&](const Column<int32_t>& ids, Column<int32_t>& to) {
+        const Segments& s = b.target().right.segments;
+        to.append(ids.part(s.begin(i), s.length(i)));
       };
-      copy(b.source, out.source);
-      copy(b.target_in, out.target_in);
-      copy(b.target_out, out.target_out);
-      lengths.push_back(static_cast<int32_t>(b.target_segments.length(i)));
+      copy(b.source.ids, out.source.ids);
+      copy(b.read.ids, out.read.ids);
+      copy(b.target().right.ids, out.target().right.ids);
+      lengths.push_back(static_cast<int32_t>(b.target().right.segments.length(i)));
     }
-  out.source_segments = out.target_segments = Segments::of_lengths(lengths);
-  out.examples.resize(lengths.size());
+  out.source.segments = out.read.segments = out.target().right.segments = Segments::of_lengths(lengths);
+  out.examples.own().resize(lengths.size());
   return out;
 }
 
 void append(Batch& to, const Batch& more) {
   std::vector<int32_t> lengths;
   for (const Batch* b : {static_cast<const Batch*>(&to), &more})
-    for (int64_t i = 0; i < b->size(); ++i) lengths.push_back(static_cast<int32_t>(b->target_segments.length(i)));
-  to.source.insert(to.source.end(), more.source.begin(), more.source.end());
-  to.target_in.insert(to.target_in.end(), more.target_in.begin(), more.target_in.end());
-  to.target_out.insert(to.target_out.end(), more.target_out.begin(), more.target_out.end());
-  to.source_segments = to.target_segments = Segments::of_lengths(lengths);
-  to.examples.resize(lengths.size());
+    for (int64_t i = 0; i < b->size(); ++i) lengths.push_back(static_cast<int32_t>(b->target().right.segments.length(i)));
+  to.source.ids.append(more.source.ids);
+  to.read.ids.append(more.read.ids.begin(), more.read.ids.end());
+  to.target().right.ids.append(more.target().right.ids.begin(), more.target().right.ids.end());
+  to.source.segments = to.read.segments = to.target().right.segments = Segments::of_lengths(lengths);
+  to.examples.own().resize(lengths.size());
 }
 
 double difference(const std::vector<float>& a, const std::vector<float>& b) {
@@ -123,8 +124,9 @@ TEST(Learner, WeightsOfLinesAreCopiesOfThem) {
   const Batch batch = copies(40, 1);
   const auto weighted = [&](float first, float rest) {
     Batch b = batch;
-    b.weights.resize(b.target_out.size(), rest);
-    std::fill_n(b.weights.begin(), b.target_segments.begin(20), first);
+    std::vector<float>& weights = b.target().weights.own();
+    weights.resize(b.target().right.ids.size(), rest);
+    std::fill_n(weights.begin(), b.target().right.segments.begin(20), first);
     return after_update(b);
   };
   const std::vector<float> plain = after_update(batch), without = after_update(part(batch, 20, 40, 1));
@@ -156,7 +158,7 @@ TEST(Learner, SameBitsForAnyInstructionSetWithFma) {
 TEST(Learner, TheRehearsalForeseesDropoutToo) {
   ModelOptions model_options = tiny_options({});
   model_options.dropout = model_options.attention_dropout = model_options.activation_dropout = 0.1;
-  Transformer model(model_options, tiny_model()->sizes());
+  Model model(model_options, tiny_model()->sizes());
   model.initialize(1);
   ThreadPool pool(2);
   Learner learner(model, options(), 20, pool);

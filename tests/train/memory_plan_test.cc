@@ -55,7 +55,7 @@ TEST(MemoryPlan, IsThatOfTheLearner) {
 TEST(MemoryPlan, HoldsForShardsOfAnySize) {
   ModelOptions m = tiny_options();
   m.encoder_layers = m.decoder_layers = 1;
-  Transformer model(m, {.source_vocabulary = 8000, .target_vocabulary = 8000, .longest = 100});
+  Model model(m, {.source_vocabulary = 8000, .target_vocabulary = 8000, .longest = 100});
   model.initialize(1);
   TrainOptions o;
   ThreadPool pool(1);
@@ -65,12 +65,12 @@ TEST(MemoryPlan, HoldsForShardsOfAnySize) {
     Learner learner(model, o, 20, pool);
     for (const int32_t rows : {60, 300, 515, 1020}) {
       Batch b;
-      b.source.assign(static_cast<size_t>(rows), 5);
-      b.target_in = b.target_out = b.source;
+      b.source.ids.own().assign(static_cast<size_t>(rows), 5);
+      b.read.ids = b.target().right.ids = b.source.ids;
       std::vector<int32_t> lengths(static_cast<size_t>(rows / 20), 20);
       if (rows % 20) lengths.push_back(rows % 20);
-      b.source_segments = b.target_segments = Segments::of_lengths(lengths);
-      b.examples.resize(lengths.size());
+      b.source.segments = b.read.segments = b.target().right.segments = Segments::of_lengths(lengths);
+      b.examples.own().resize(lengths.size());
       const Batch* one = &b;
       learner.update({&one, 1});
     }
@@ -82,7 +82,7 @@ TEST(MemoryPlan, HoldsForShardsOfAnySize) {
 TEST(MemoryPlan, ComputingLayersTwiceSavesMostOfThem) {
   ModelOptions m = tiny_options();
   m.encoder_layers = m.decoder_layers = 6;
-  Transformer model(m, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+  Model model(m, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
   TrainOptions o;
   const int64_t whole = memory_by_budget(model, o, 30, 1)({8192}).activations;
   o.recompute = true;

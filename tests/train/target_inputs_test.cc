@@ -17,19 +17,19 @@ Batch copies(int sentences, int seed) {
   Batch b;
   std::vector<int32_t> lengths;
   for (const auto& s : random_sentences(sentences, 20, kVocabulary, seed)) {
-    b.source.insert(b.source.end(), s.begin(), s.end());
-    b.target_out.insert(b.target_out.end(), s.begin(), s.end());
-    b.target_in.push_back(text::kBegin);
-    b.target_in.insert(b.target_in.end(), s.begin(), s.end() - 1);
+    b.source.ids.append(s.begin(), s.end());
+    b.target().right.ids.append(s.begin(), s.end());
+    b.read.ids.push_back(text::kBegin);
+    b.read.ids.append(s.begin(), s.end() - 1);
     lengths.push_back(static_cast<int32_t>(s.size()));
   }
-  b.source_segments = b.target_segments = Segments::of_lengths(lengths);
-  b.examples.resize(lengths.size());
+  b.source.segments = b.read.segments = b.target().right.segments = Segments::of_lengths(lengths);
+  b.examples.own().resize(lengths.size());
   return b;
 }
 
 struct Replaced : testing::Test {
-  std::unique_ptr<Transformer> model = tiny_model({.vocabulary = kVocabulary});
+  std::unique_ptr<Model> model = tiny_model({.vocabulary = kVocabulary});
   StreamMemory memory{model->memories()};
   TrainOptions options;
 
@@ -38,12 +38,12 @@ struct Replaced : testing::Test {
     TargetInputs inputs(*model, options, memory, 1);
     EXPECT_TRUE(inputs.on());
     inputs.begin(0, batch, step, update);
-    std::vector<Shard> pieces;
+    std::vector<Batch> pieces;
     cut(batch, shards, pieces);
     std::vector<int32_t> all;
-    for (Shard& piece : pieces) {
+    for (Batch& piece : pieces) {
       inputs.replace(0, 0, piece);
-      all.insert(all.end(), piece.target_in.begin(), piece.target_in.end());
+      all.insert(all.end(), piece.read.ids.begin(), piece.read.ids.end());
     }
     return all;
   }
@@ -59,16 +59,16 @@ TEST_F(Replaced, NoiseReplacesItsShareByAnyOtherPiece) {
   options.target_noise = 0.3;
   const Batch batch = copies(1000, 1);
   const std::vector<int32_t> noised = read(batch);
-  ASSERT_EQ(noised.size(), batch.target_in.size());
+  ASSERT_EQ(noised.size(), batch.read.ids.size());
   std::vector<int> drawn(kVocabulary);
   int64_t tokens = 0, replaced = 0;
   for (size_t i = 0; i < noised.size(); ++i) {
-    if (batch.target_in[i] == text::kBegin) {
+    if (batch.read.ids[i] == text::kBegin) {
       EXPECT_EQ(noised[i], text::kBegin);
       continue;
     }
     ++tokens;
-    if (noised[i] == batch.target_in[i]) continue;
+    if (noised[i] == batch.read.ids[i]) continue;
     ++replaced;
     ++drawn.at(static_cast<size_t>(noised[i]));
   }
@@ -92,9 +92,9 @@ TEST_F(Replaced, AVocabularyOfOnePieceHasNoOther) {
   model = tiny_model({.vocabulary = text::kMarks + 1});
   options.target_noise = 0.5;
   Batch batch = copies(5, 1);
-  for (auto* ids : {&batch.source, &batch.target_in, &batch.target_out})
-    for (int32_t& id : *ids) id = std::min(id, text::kMarks);
-  EXPECT_EQ(read(batch), batch.target_in);
+  for (auto* ids : {&batch.source.ids, &batch.read.ids, &batch.target().right.ids})
+    for (int32_t& id : ids->own()) id = std::min(id, text::kMarks);
+  EXPECT_EQ(read(batch), batch.read.ids);
 }
 
 TEST(SamplingShare, IsALine) {
@@ -109,20 +109,16 @@ TEST(SamplingShare, IsALine) {
 }
 
 /// What the model says after each row of a batch, sentence by sentence, in plain steps.
-std::vector<int32_t> said_after(const Transformer& model, const Batch& b) {
+std::vector<int32_t> said_after(const Model& model, const Batch& b) {
   std::vector<int32_t> said;
   for (int64_t s = 0; s < b.size(); ++s) {
     Arena arena;
     Ctx ctx(arena);
     Pass pass{ctx, model.parameters()};
-    const auto part = [](const std::vector<int32_t>& ids, const Segments& of, int64_t i) {
-      return Tensor(ids.data() + of.begin(i), Shape{of.length(i)});
-    };
-    const Segments source = Segments::single(b.source_segments.length(s));
-    const Segments target = Segments::single(b.target_segments.length(s));
-    const Var encoded = model.encode(pass, {part(b.source, b.source_segments, s), &source});
-    const Var logits =
-        model.logits(pass, model.decode(pass, {part(b.target_in, b.target_segments, s), &target}, encoded, &source));
+    Rows source, target;
+    slice(b.source, s, s + 1, source);
+    slice(b.read, s, s + 1, target);
+    const Var logits = model.logits(pass, model.decode(pass, source, target));
     for (int64_t i = 0; i < logits.rows(); ++i) {
       const float* row = logits.value().row<float>(i);
       said.push_back(static_cast<int32_t>(std::max_element(row + text::kMarks, row + logits.cols()) - row));
@@ -134,16 +130,16 @@ std::vector<int32_t> said_after(const Transformer& model, const Batch& b) {
 TEST_F(Replaced, SamplingPutsInWhatTheModelSaysAfterWhatIsRight) {
   options.sampling = {.share = 0.5, .from = 2, .over = 2};
   const Batch batch = copies(200, 2);
-  EXPECT_EQ(read(batch, 4, 1, 2), batch.target_in) << "not yet";
+  EXPECT_EQ(read(batch, 4, 1, 2), batch.read.ids) << "not yet";
   const std::vector<int32_t> sampled = read(batch), said = said_after(*model, batch);
   int64_t tokens = 0, replaced = 0;
   for (size_t i = 0; i < sampled.size(); ++i) {
-    if (batch.target_in[i] == text::kBegin) {
+    if (batch.read.ids[i] == text::kBegin) {
       ASSERT_EQ(sampled[i], text::kBegin);
       continue;
     }
     ++tokens;
-    if (sampled[i] == batch.target_in[i]) continue;
+    if (sampled[i] == batch.read.ids[i]) continue;
     ++replaced;
     EXPECT_EQ(sampled[i], said[i - 1]) << i;
   }
@@ -168,7 +164,7 @@ struct Learned {
 Learned three_updates(const TrainOptions& o, int threads, double dropout = 0.1) {
   ModelOptions m = tiny_options({});
   m.dropout = dropout;
-  Transformer model(m, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .longest = 100});
+  Model model(m, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .longest = 100});
   model.initialize(1);
   ThreadPool pool(threads);
   Learner learner(model, o, 20, pool);

@@ -121,7 +121,7 @@ Var AdaptiveSpanAttention::mix(const Pass& pass, const Projected& p) const {
   return concatenate_columns(pass.ctx, heads);
 }
 
-std::unique_ptr<AttentionState> AdaptiveSpanAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> AdaptiveSpanAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width_kv(), reach(1) + 1);
 }
 

@@ -51,7 +51,7 @@ class AdaptiveSpanAttention : public AttentionMechanism {
   AdaptiveSpanAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
 
   Var mix(const Pass& pass, const Projected& p) const override;
-  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
   double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const override;

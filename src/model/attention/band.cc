@@ -43,7 +43,7 @@ Var BandAttention::mix(const Pass& pass, const Projected& p) const {
   return put_back(pass.ctx, mixed, *r);
 }
 
-std::unique_ptr<AttentionState> BandAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> BandAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width_kv(), (width_ - 1) * dilation_ + 1);
 }
 

@@ -26,7 +26,7 @@ kernels::LinearShape LinearizedAttention::shape() const {
   return s;
 }
 
-std::unique_ptr<AttentionState> LinearizedAttention::state(int64_t, int64_t) const {
+std::unique_ptr<AttentionState> LinearizedAttention::state(int64_t) const {
   return std::make_unique<RunningSums>(kernels::linear_state_floats(shape()));
 }
 
@@ -67,7 +67,8 @@ void LinearizedAttention::weights_of_row(const float* query, const Projected& p,
   for (int64_t j = 0; j < m; ++j) out[j] /= total;
 }
 
-Var LinearizedAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const {
+Var LinearizedAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
+                 AttentionState*) const {
   const int64_t rows = p.q.rows(), dim = setup_.dim;
   check(std::ssize(memory_of) == rows, "attention", "{} rows read {} memories", rows, memory_of.size());
   const Var y = pass.ctx.make(Shape{rows, setup_.width()}, DType::f32, {});

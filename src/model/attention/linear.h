@@ -23,9 +23,10 @@ class LinearizedAttention : public AttentionMechanism {
   LinearizedAttention(const Options&, const AttentionSetup& setup, const Blueprint&) : setup_(setup) {}
 
   Var mix(const Pass& pass, const Projected& p) const override;
-  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
-  Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const override;
+  Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
+           AttentionState* last) const override;
   /// phi(q_i) . phi(k_j) over its sum.
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
   double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;

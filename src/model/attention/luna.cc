@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "model/attention/dot_product.h"
 #include "model/attention/running_sums.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 
 namespace attune {
 
@@ -149,7 +149,7 @@ kernels::LinearShape mean_shape(int64_t heads, int64_t dim, int64_t value_dim) {
 
 }  // namespace
 
-std::unique_ptr<AttentionState> LunaAttention::state(int64_t, int64_t) const {
+std::unique_ptr<AttentionState> LunaAttention::state(int64_t) const {
   return std::make_unique<RunningSums>(kernels::linear_state_floats(mean_shape(setup_.heads, setup_.dim, length_)) +
                                        kernels::linear_state_floats(mean_shape(setup_.heads, length_, setup_.dim)));
 }

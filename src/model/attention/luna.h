@@ -44,7 +44,7 @@ class LunaAttention : public AttentionMechanism {
   LayerParts parts() const override { return {.projections = false}; }
   Var attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
              Carried& carried) const override;
-  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var attend_step(const Pass& pass, const SelfAttention& layer, const Var& x, const RowPositions& where,
                   AttentionState& state) const override;
 

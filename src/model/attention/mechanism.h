@@ -14,9 +14,8 @@
 #include "autograd/attention.h"
 #include "base/choice.h"
 #include "base/fields.h"
-#include "kernels/row_positions.h"
 #include "model/blueprint.h"
-#include "model/pass.h"
+#include "model/mixer.h"
 
 namespace attune {
 
@@ -55,25 +54,6 @@ struct Projected {
   std::array<Var, 2> tables = {};        // ... and the numbers it learns
 };
 
-/// What a mechanism remembers between two steps of decoding: a cache, a ring, a running sum.
-class AttentionState {
- public:
-  virtual ~AttentionState() = default;
-  /// Row i goes on from what row parents[i] (which exists) remembered; there may be fewer rows than before, or more.
-  virtual void reorder(std::span<const int32_t> parents) = 0;
-  /// Memory it takes, all rows together.
-  virtual int64_t bytes() const = 0;
-  /// Before the first step: where to take memory that grows with the steps. The arena outlives the state, and keeps
-  /// what it gives back for the next.
-  virtual void use(Arena& /*arena*/) {}
-};
-
-/// What is remembered of some of the rows of a step: so many, which follow those of the share before it.
-struct StateShare {
-  AttentionState* state = nullptr;
-  int64_t rows = 0;
-};
-
 /// The parts of a layer that a mechanism wants beside itself.
 struct LayerParts {
   bool projections = true;   // query, key, value and output matrices
@@ -86,14 +66,18 @@ class AttentionMechanism {
   virtual ~AttentionMechanism() = default;
   /// All positions at once, for training and encoding: [rows of q, heads * dim].
   virtual Var mix(const Pass& pass, const Projected& p) const = 0;
-  /// What step() needs to remember for up to `rows` sequences of up to `longest` positions.
-  virtual std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const;
+  /// What step() needs to remember of so many sequences.
+  virtual std::unique_ptr<AttentionState> state(int64_t rows) const;
   /// One position more for every row of q: keys and values are taken up, then [rows, heads * dim]. `p` has no segments.
   virtual Var step(const Pass& pass, const Projected& p, AttentionState& state) const;
   /// Keys and values of several positions at once are taken up, as if by as many steps: a prefix, of one sequence.
-  virtual void take(const Pass& pass, const Projected& p, AttentionState& state) const;
-  /// Cross-attention of single rows to finished memories: row i of q reads segment memory_of[i] of p.keys.
-  virtual Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const;
+  virtual void prefill(const Pass& pass, const Projected& p, AttentionState& state) const;
+  /// Cross-attention of single rows to finished memories: row i of q reads segment memory_of[i] of p.keys. `last` is
+  /// what read_state() made, and each reading changes it; null where it made nothing.
+  virtual Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
+                   AttentionState* last) const;
+  /// What read() remembers of what each row attended to last; none where it does not matter.
+  virtual std::unique_ptr<AttentionState> read_state(int64_t /*rows*/) const { return nullptr; }
   /// What a single sentence attended to, [heads, queries, keys], for people to look at; false where there is no such
   /// thing.
   virtual bool weights(const Pass& pass, const Projected& p, float* out) const;

@@ -34,7 +34,7 @@ Var PersistentAttention::mix(const Pass& pass, const Projected& p) const {
   return joint_attention(pass.ctx, dot_attention(pass, setup_, p, mask_), to_memory);
 }
 
-std::unique_ptr<AttentionState> PersistentAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> PersistentAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width_kv());
 }
 

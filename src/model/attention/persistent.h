@@ -31,7 +31,7 @@ class PersistentAttention : public AttentionMechanism {
   PersistentAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
 
   Var mix(const Pass& pass, const Projected& p) const override;
-  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
   /// Those of the context; what is missing to 1 went to the memory.
   bool weights(const Pass& pass, const Projected& p, float* out) const override;

@@ -98,7 +98,7 @@ Var RoutingAttention::in_order(const Pass& pass, const Var& x, const Rearrangeme
 
 /// Sums and numbers of the rows of each cluster: what the centroids will move towards.
 void RoutingAttention::gather(const Pass& pass, const Var& x, const std::vector<int32_t>& clusters) const {
-  if (!pass.gradients || !pass.ctx.training || pass.again) return;
+  if (!pass.gradients || !pass.ctx.training || pass.recomputing) return;
   const Tensor sums = pass.gradients->grad(centroids_);
   bool* written = pass.gradients->written(centroids_);
   const int64_t heads = setup_.heads, dim = setup_.dim;
@@ -155,7 +155,7 @@ Var RoutingAttention::mix(const Pass& pass, const Projected& p) const {
 
 // --- One position at a time ------------------------------------------------------------------------------------------
 
-std::unique_ptr<AttentionState> RoutingAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> RoutingAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width() + setup_.heads);  // keys, values, clusters
 }
 

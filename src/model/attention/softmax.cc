@@ -51,7 +51,7 @@ StepRule SoftmaxAttention::rule(const Pass& pass) const {
   return r;
 }
 
-std::unique_ptr<AttentionState> SoftmaxAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> SoftmaxAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width_kv());
 }
 
@@ -62,7 +62,7 @@ Var SoftmaxAttention::step(const Pass& pass, const Projected& given, AttentionSt
   return step_dot(pass, setup_, p, {cache}, rule(pass));
 }
 
-void SoftmaxAttention::take(const Pass& pass, const Projected& given, AttentionState& state) const {
+void SoftmaxAttention::prefill(const Pass& pass, const Projected& given, AttentionState& state) const {
   auto& cache = static_cast<KeyCache&>(state);
   const Projected p = scored(pass, given);
   for (int64_t i = 0; i < p.k.rows(); ++i) {
@@ -74,7 +74,8 @@ void SoftmaxAttention::take(const Pass& pass, const Projected& given, AttentionS
   }
 }
 
-Var SoftmaxAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const {
+Var SoftmaxAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
+                 AttentionState*) const {
   return read_dot(pass, setup_, scored(pass, p), memory_of, rule(pass));
 }
 

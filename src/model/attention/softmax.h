@@ -32,10 +32,11 @@ class SoftmaxAttention : public AttentionMechanism {
   SoftmaxAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
 
   Var mix(const Pass& pass, const Projected& p) const override;
-  std::unique_ptr<AttentionState> state(int64_t rows, int64_t longest) const override;
+  std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
-  void take(const Pass& pass, const Projected& p, AttentionState& state) const override;
-  Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of) const override;
+  void prefill(const Pass& pass, const Projected& p, AttentionState& state) const override;
+  Var read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
+           AttentionState* last) const override;
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
   Var guide(const Pass& pass, const Projected& p, const Guide& guide) const override;
   bool can_be_guided() const override { return fused(); }
@@ -47,7 +48,7 @@ class SoftmaxAttention : public AttentionMechanism {
   Projected scored(const Pass& pass, const Projected& p) const;
   StepRule rule(const Pass& pass) const;
   Mask mask_of(const Pass& pass) const {
-    return pass.prefix && setup_.causal ? Mask::past_with_prefix(pass.prefix) : mask_;
+    return pass.prefix() && setup_.causal ? Mask::past_with_prefix(pass.prefix()) : mask_;
   }
 
   AttentionSetup setup_;

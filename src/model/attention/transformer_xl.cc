@@ -1,7 +1,7 @@
 #include "model/attention/transformer_xl.h"
 
 #include "autograd/arrange.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 #include "model/stream_memory.h"
 
 namespace attune {
@@ -40,8 +40,8 @@ Extended extended(const Pass& pass, int slot, const Segments& windows) {
   Extended e;
   std::vector<int32_t> lengths;
   for (int64_t i = 0; i < windows.count(); ++i) {
-    const bool alone = !pass.memory || pass.streams.empty();
-    const int64_t old = alone ? 0 : pass.memory->count(slot, pass.streams[static_cast<size_t>(i)]);
+    const bool alone = !pass.memory || pass.streams().empty();
+    const int64_t old = alone ? 0 : pass.memory->count(slot, pass.streams()[static_cast<size_t>(i)]);
     e.remembered.push_back(static_cast<int32_t>(old));
     lengths.push_back(static_cast<int32_t>(old + windows.length(i)));
     e.past += old;
@@ -58,10 +58,10 @@ Extended extended(const Pass& pass, int slot, const Segments& windows) {
 /// SG(m) of all windows; then their own rows are what is remembered.
 Var exchange(const Pass& pass, int slot, const Var& x, const Segments& windows, const Extended& e) {
   const Var memory = pass.ctx.make(Shape{e.past, x.cols()}, x.dtype(), {});
-  if (!pass.memory || pass.streams.empty()) return memory;
+  if (!pass.memory || pass.streams().empty()) return memory;
   pass.ctx.run([&] {
     for (int64_t i = 0, from = 0; i < windows.count(); ++i) {
-      const int32_t stream = pass.streams[static_cast<size_t>(i)], old = e.remembered[static_cast<size_t>(i)];
+      const int32_t stream = pass.streams()[static_cast<size_t>(i)], old = e.remembered[static_cast<size_t>(i)];
       pass.memory->recall(slot, stream, memory.value().row_range(from, old));
       if (pass.remembers) pass.memory->remember(slot, stream, x.value().row_range(windows.begin(i), windows.length(i)));
       from += old;
@@ -88,7 +88,7 @@ Var TransformerXlAttention::attend(const Pass& pass, const SelfAttention& layer,
 
 // --- One position at a time ------------------------------------------------------------------------------------------
 
-std::unique_ptr<AttentionState> TransformerXlAttention::state(int64_t rows, int64_t) const {
+std::unique_ptr<AttentionState> TransformerXlAttention::state(int64_t rows) const {
   return std::make_unique<KeyCache>(rows, 2 * setup_.width_kv());
 }
 

@@ -35,13 +35,13 @@ Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site) {
 
 /// One answer for each text.
 void check_one_each(const char* head, const HeadInput& in) {
-  for (int64_t i = 0; i < in.answers->count(); ++i)
-    check(in.answers->length(i) == 1, head, "text {} has {} answers, not one", i, in.answers->length(i));
+  for (int64_t i = 0; i < in.answers().count(); ++i)
+    check(in.answers().length(i) == 1, head, "text {} has {} answers, not one", i, in.answers().length(i));
 }
 
 OutputLoss output_loss_of(OutputLoss o, const HeadInput& in, const LossOptions& options) {
-  o.targets = in.right;
-  o.weights = in.weights;
+  o.targets = in.wanted->right.id_tensor();
+  o.weights = in.wanted->weight_tensor();
   o.smoothing = options.smoothing;
   o.scale = options.scale;
   o.log_probs = options.log_probs;
@@ -50,21 +50,21 @@ OutputLoss output_loss_of(OutputLoss o, const HeadInput& in, const LossOptions& 
 
 /// The first row of each word, [answers, d_model].
 Var rows_of_words(const Pass& pass, const HeadInput& in) {
-  const auto n = in.answers->rows();
+  const auto n = in.answers().rows();
   const Var ids = pass.ctx.make({n}, DType::i32, {});
   pass.ctx.run([&] {
-    check(std::ssize(in.words.start) == n + 1, "head", "{} answers, words of {}", n, std::ssize(in.words.start) - 1);
-    for (int64_t s = 0; s < in.answers->count(); ++s)
-      for (int64_t i = in.answers->begin(s); i < in.answers->begin(s + 1); ++i) {
-        const int32_t from = in.words.start[static_cast<size_t>(i)];
-        check(from < in.words.start[static_cast<size_t>(i) + 1], "head", "answer {} belongs to no word", i);
-        const int32_t row = in.words.keys[static_cast<size_t>(from)];
-        check(row >= 0 && row < in.texts->length(s), "head", "answer {}: row {} of a text that has {}", i, row,
-              in.texts->length(s));
-        ids.value().as<int32_t>()[i] = static_cast<int32_t>(in.texts->begin(s) + row);
+    check(std::ssize(in.words().start) == n + 1, "head", "{} answers, words of {}", n, std::ssize(in.words().start) - 1);
+    for (int64_t s = 0; s < in.answers().count(); ++s)
+      for (int64_t i = in.answers().begin(s); i < in.answers().begin(s + 1); ++i) {
+        const int32_t from = in.words().start[static_cast<size_t>(i)];
+        check(from < in.words().start[static_cast<size_t>(i) + 1], "head", "answer {} belongs to no word", i);
+        const int32_t row = in.words().to[static_cast<size_t>(from)];
+        check(row >= 0 && row < in.texts().length(s), "head", "answer {}: row {} of a text that has {}", i, row,
+              in.texts().length(s));
+        ids.value().as<int32_t>()[i] = static_cast<int32_t>(in.texts().begin(s) + row);
       }
   });
-  return gather_rows(pass.ctx, in.rows, ids);
+  return gather_rows(pass.ctx, in.x, ids);
 }
 
 int32_t largest(const Tensor& scores, int64_t row) {
@@ -110,12 +110,12 @@ Var Pooled::operator()(const Pass& pass, const HeadInput& in) const {
 }
 
 Var Pooled::vectors(const Pass& pass, const HeadInput& in) const {
-  const Var x = dropped(pass, (*pooling)(pass, {in.rows, in.texts, in.ids}), rate, site);
+  const Var x = dropped(pass, (*pooling)(pass, in), rate, site);
   return said_ < 0 ? x : add(pass.ctx, linear(pass.ctx, x, pass[weight_]), said(pass, in));
 }
 
 Var Pooled::said(const Pass& pass, const HeadInput& in) const {
-  const Segments& texts = *in.texts;
+  const Segments& texts = in.texts();
   std::vector<int32_t> lengths;
   for (int64_t i = 0; i < texts.count(); ++i)
     lengths.push_back(static_cast<int32_t>(with_ngrams(texts.length(i), ngrams)));
@@ -123,7 +123,7 @@ Var Pooled::said(const Pass& pass, const HeadInput& in) const {
   std::vector<int32_t> all(static_cast<size_t>(segments->rows())), text;
   pass.ctx.run([&] {
     for (int64_t i = 0; i < texts.count(); ++i) {
-      const auto* from = in.ids.as<int32_t>() + texts.begin(i);
+      const auto* from = in.rows->ids.data() + texts.begin(i);
       text.assign(from, from + texts.length(i));
       add_ngrams(vocabulary, ngrams, text);
       std::copy(text.begin(), text.end(), all.begin() + segments->begin(i));
@@ -157,8 +157,8 @@ std::vector<int32_t> LabelHead::answers(const Pass&, const Tensor& scores, const
 
 Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   SetLoss l{scores(pass, in)};
-  l.targets = in.right;
-  l.segments = in.answers;
+  l.targets = in.wanted->right.id_tensor();
+  l.segments = &in.answers();
   l.scale = options.scale;
   return set_loss(pass.ctx, l);
 }
@@ -176,9 +176,9 @@ std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores, cons
 Var NumberHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   check_one_each("number", in);
   NumberLoss l{scores(pass, in)};
-  l.targets = Tensor(reinterpret_cast<const float*>(in.right.as<int32_t>()), in.right.shape);
+  l.targets = Tensor(reinterpret_cast<const float*>(in.wanted->right.ids.data()), Shape{in.answers().rows()});
   l.scale = options.scale;
-  l.weights = in.weights;
+  l.weights = in.wanted->weight_tensor();
   return number_loss(pass.ctx, l);
 }
 
@@ -202,10 +202,10 @@ Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& opt
     return output_loss(pass.ctx,
                        output_loss_of({words(pass, in), pass[output_.weight], pass[output_.bias]}, in, options));
   ChainLoss l{scores(pass, in), pass[moves_]};
-  l.targets = in.right;
-  l.segments = in.answers;
+  l.targets = in.wanted->right.id_tensor();
+  l.segments = &in.answers();
   l.scale = options.scale;
-  l.weights = in.weights;
+  l.weights = in.wanted->weight_tensor();
   return chain_loss(pass.ctx, l);
 }
 

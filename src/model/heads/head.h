@@ -1,5 +1,6 @@
-// The seam where answers plug in: what a model says about the rows of its encoder (a label for each text, a label for
-// each word, a number), and what it costs when the right answer is known. One file per kind, one line in kinds.inc.
+// The seam where answers plug in: what a model says about rows, its encoder's or its decoder's (a label for each text, a
+// label for each word, a number), and what it costs when the right answer is known. One file per kind, one line in
+// kinds.inc.
 //
 // Answers are rows of i32, like the words of a translation, so that corpora, batches and shards need not know of them:
 // a label is its number; a text has one of them, or some, or one for each word.
@@ -8,23 +9,23 @@
 #include <string>
 #include <vector>
 
-#include "autograd/guide.h"
 #include "base/choice.h"
 #include "base/fields.h"
 #include "model/blueprint.h"
-#include "model/pass.h"
+#include "model/encoder.h"
 
 namespace attune {
 
-/// What a head reads, and the answers where they are known. All that it points to outlives the backward pass.
-struct HeadInput {
-  Var rows;                           // of the encoder, [n, d_model]
-  const Segments* texts = nullptr;    // whose rows they are
-  Tensor ids = {};                    // i32 [n]: of which tokens
-  const Segments* answers = nullptr;  // how many answers each text has
-  RowLinks words = {};                // of each answer: its word's rows, counted from the begin of the text
-  Tensor right = {};                  // i32 [answers]
-  Tensor weights = {};                // f32 [answers] or missing: what the loss of each is multiplied by
+/// The rows that a head speaks of, and the answers where they are known. All that it points to outlives the backward
+/// pass.
+struct HeadInput : Encoded {
+  HeadInput(Encoded rows, const Wanted* w) : Encoded(std::move(rows)), wanted(w) {}
+  const Segments& texts() const { return rows->segments; }
+  const Segments& answers() const { return wanted->right.segments; }  // how many answers each text has
+  /// Of each answer: its word's rows, counted from the begin of the text.
+  const Edges& words() const { return wanted->right.edges; }
+
+  const Wanted* wanted;
 };
 
 /// Where a head stands: how wide rows are, how texts become vectors, how many labels there are.

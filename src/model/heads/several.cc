@@ -56,32 +56,31 @@ Var SeveralHead::scores(const Pass& pass, const HeadInput& in) const {
 
 Var SeveralHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
   Ctx& ctx = pass.ctx;
-  const auto texts = in.texts->count(), heads = std::ssize(parts_);
+  const auto texts = in.texts().count(), heads = std::ssize(parts_);
   for (int64_t i = 0; i < texts; ++i)
-    check(in.answers->length(i) == heads, "several", "text {} has {} answers for {} heads", i, in.answers->length(i),
+    check(in.answers().length(i) == heads, "several", "text {} has {} answers for {} heads", i, in.answers().length(i),
           heads);
-  const auto one_each = keep(ctx, Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(texts), 1)));
   // Every heads-th answer, from that of the part on.
-  const auto own = [&]<class T>(const Tensor& all, int64_t part, T) {
+  const auto own = [&]<class T>(const Column<T>& all, int64_t part) {
     std::vector<T> some(static_cast<size_t>(texts));
     ctx.run([&] {
-      for (int64_t i = 0; i < texts; ++i) some[static_cast<size_t>(i)] = all.as<T>()[i * heads + part];
+      for (int64_t i = 0; i < texts; ++i) some[static_cast<size_t>(i)] = all[static_cast<size_t>(i * heads + part)];
     });
-    return keep(ctx, std::move(some));
+    return some;
   };
-  std::vector<std::shared_ptr<const std::vector<int32_t>>> right;  // as long as there is no tape that keeps them
-  std::vector<std::shared_ptr<const std::vector<float>>> weights;
+  std::vector<std::shared_ptr<const Wanted>> wanted;  // as long as there is no tape that keeps them
   Var sum;
   for (int64_t p = 0; p < heads; ++p) {
     const Part& part = parts_[static_cast<size_t>(p)];
-    HeadInput one = in;
-    one.answers = one_each.get();
-    one.right = Tensor(right.emplace_back(own(in.right, p, int32_t{}))->data(), Shape{texts});
-    if (in.weights) one.weights = Tensor(weights.emplace_back(own(in.weights, p, float{}))->data(), Shape{texts});
+    Wanted one;
+    one.right.segments = Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(texts), 1));
+    one.right.ids = own(in.wanted->right.ids, p);
+    if (!in.wanted->weights.empty()) one.weights = own(in.wanted->weights, p);
+    wanted.push_back(keep(ctx, std::move(one)));
     LossOptions of_part = options;
     of_part.log_probs = {};
     of_part.scale *= static_cast<float>(part.weight);
-    const Var loss = part.head->loss(pass, one, of_part);
+    const Var loss = part.head->loss(pass, {in, wanted.back().get()}, of_part);
     sum = sum ? add(ctx, sum, loss) : loss;
   }
   return sum;

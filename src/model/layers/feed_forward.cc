@@ -18,7 +18,8 @@ FeedForward::FeedForward(const Blueprint& b, const ModelOptions& o)
       inner(b.at("inner"), kind.gated ? 2 * o.d_ff : o.d_ff, o.d_model),
       outer(b.at("outer"), o.d_model, o.d_ff),
       rate(static_cast<float>(o.activation_dropout)),
-      site(b.site()) {}
+      site(b.site()),
+      weights((kind.gated ? 3 : 2) * static_cast<double>(o.d_model) * static_cast<double>(o.d_ff)) {}
 
 Var FeedForward::operator()(const Pass& pass, const Var& x) const {
   const Dropout dropout = pass.ctx.dropout(rate, site);

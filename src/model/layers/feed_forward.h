@@ -15,11 +15,14 @@ ActivationKind activation_kind(const std::string& name);
 struct FeedForward {
   FeedForward(const Blueprint& b, const ModelOptions& o);
   Var operator()(const Pass& pass, const Var& x) const;  // [n, d_model] -> [n, d_model]
+  /// Weights that a row is multiplied by.
+  double multiplied_weights() const { return weights; }
 
   ActivationKind kind;
   Linear inner, outer;
   float rate;  // of dropout inside
   uint64_t site;
+  double weights;
 };
 
 }  // namespace attune

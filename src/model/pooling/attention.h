@@ -26,7 +26,7 @@ class AttentionPooling : public Pooling {
     }
   };
   AttentionPooling(const Options& o, int64_t d_model, const Blueprint& b);
-  Var operator()(const Pass& pass, const TextRows& in) const override;
+  Var operator()(const Pass& pass, const Encoded& in) const override;
   int64_t width() const override { return options_.hops * d_model_; }
 
  private:

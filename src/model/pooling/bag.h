@@ -18,7 +18,7 @@ class BagPooling : public Pooling {
     void fields(V&) {}
   };
   BagPooling(const Options&, int64_t d_model, const Blueprint&) : width_(d_model) {}
-  Var operator()(const Pass& pass, const TextRows& in) const override;
+  Var operator()(const Pass& pass, const Encoded& in) const override;
   int64_t width() const override { return width_; }
 
  private:

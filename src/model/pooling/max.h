@@ -18,8 +18,8 @@ class MaxPooling : public Pooling {
     void fields(V&) {}
   };
   MaxPooling(const Options&, int64_t d_model, const Blueprint&) : width_(d_model) {}
-  Var operator()(const Pass& pass, const TextRows& in) const override {
-    return segment_max(pass.ctx, in.rows, *in.texts);
+  Var operator()(const Pass& pass, const Encoded& in) const override {
+    return segment_max(pass.ctx, in.x, in.rows->segments);
   }
   int64_t width() const override { return width_; }
 

@@ -18,8 +18,8 @@ class MeanPooling : public Pooling {
     void fields(V&) {}
   };
   MeanPooling(const Options&, int64_t d_model, const Blueprint&) : width_(d_model) {}
-  Var operator()(const Pass& pass, const TextRows& in) const override {
-    return segment_mean(pass.ctx, in.rows, *in.texts);
+  Var operator()(const Pass& pass, const Encoded& in) const override {
+    return segment_mean(pass.ctx, in.x, in.rows->segments);
   }
   int64_t width() const override { return width_; }
 

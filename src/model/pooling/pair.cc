@@ -13,13 +13,13 @@ namespace {
 constexpr int32_t kBetween = 2;  // the end mark: what a tab between two texts becomes (data/answers.h)
 
 /// The rows of a text up to its first end mark, and those after it; where there is one text, nothing is after it.
-std::vector<int32_t> lengths_of_sides(const Ctx& ctx, const TextRows& in) {
+std::vector<int32_t> lengths_of_sides(const Ctx& ctx, const Encoded& in) {
   std::vector<int32_t> lengths;
-  for (int64_t i = 0; i < in.texts->count(); ++i) {
-    const int64_t begin = in.texts->begin(i), end = in.texts->begin(i + 1);
+  for (int64_t i = 0; i < in.rows->segments.count(); ++i) {
+    const int64_t begin = in.rows->segments.begin(i), end = in.rows->segments.begin(i + 1);
     int64_t middle = (begin + end) / 2;  // of a rehearsal, which has no tokens
     ctx.run([&] {
-      for (middle = begin; middle < end && in.ids.as<int32_t>()[middle] != kBetween;) ++middle;
+      for (middle = begin; middle < end && in.rows->ids.data()[middle] != kBetween;) ++middle;
       middle = std::min(middle + 1, end);
     });
     lengths.push_back(static_cast<int32_t>(middle - begin));
@@ -35,7 +35,7 @@ Var magnitude(Ctx& ctx, const Var& x) {
 
 }  // namespace
 
-Var PairPooling::operator()(const Pass& pass, const TextRows& in) const {
+Var PairPooling::operator()(const Pass& pass, const Encoded& in) const {
   Ctx& ctx = pass.ctx;
   const std::vector<int32_t> lengths = lengths_of_sides(ctx, in);
   std::vector<int32_t> others, from;  // the sides of each text exchanged
@@ -48,7 +48,7 @@ Var PairPooling::operator()(const Pass& pass, const TextRows& in) const {
   }
   const auto sides = keep(ctx, Segments::of_lengths(lengths)), other_sides = keep(ctx, Segments::of_lengths(others));
   const auto ids = keep(ctx, std::move(from));
-  const Var x = in.rows, other = gather_rows(ctx, x, ctx.input(Tensor(ids->data(), Shape{std::ssize(*ids)})));
+  const Var x = in.x, other = gather_rows(ctx, x, ctx.input(Tensor(ids->data(), Shape{std::ssize(*ids)})));
   Attention a{x, other, other};
   a.queries = sides.get();
   a.keys = other_sides.get();
@@ -57,7 +57,7 @@ Var PairPooling::operator()(const Pass& pass, const TextRows& in) const {
   const Var both =
       concatenate_columns(ctx, {x, y, magnitude(ctx, subtract(ctx, x, y)), multiply(ctx, x, y)});  // [n, 4 d_model]
   const Var compared = compare_(pass, both, Activation::relu);
-  return ctx.reshape(segment_root_sum(ctx, compared, *sides), {in.texts->count(), width()});
+  return ctx.reshape(segment_root_sum(ctx, compared, *sides), {in.rows->segments.count(), width()});
 }
 
 }  // namespace attune

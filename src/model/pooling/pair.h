@@ -21,7 +21,7 @@ class PairPooling : public Pooling {
   };
   PairPooling(const Options&, int64_t d_model, const Blueprint& b)
       : d_model_(d_model), compare_(b.at("compare"), d_model, 4 * d_model) {}
-  Var operator()(const Pass& pass, const TextRows& in) const override;
+  Var operator()(const Pass& pass, const Encoded& in) const override;
   int64_t width() const override { return 2 * d_model_; }
 
  private:

@@ -15,18 +15,18 @@
 
 namespace attune {
 
-Var FirstPooling::operator()(const Pass& pass, const TextRows& in) const {
-  const Segments& texts = *in.texts;
+Var FirstPooling::operator()(const Pass& pass, const Encoded& in) const {
+  const Segments& texts = in.rows->segments;
   const Var ids = pass.ctx.make({texts.count()}, DType::i32, {});
   for (int64_t i = 0; i < texts.count(); ++i) check(texts.length(i) > 0, "first pooling", "text {} has no rows", i);
   pass.ctx.run([&] {
     for (int64_t i = 0; i < texts.count(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(texts.begin(i));
   });
-  return gather_rows(pass.ctx, in.rows, ids);
+  return gather_rows(pass.ctx, in.x, ids);
 }
 
-Var BagPooling::operator()(const Pass& pass, const TextRows& in) const {
-  return segment_root_sum(pass.ctx, in.rows, *in.texts);
+Var BagPooling::operator()(const Pass& pass, const Encoded& in) const {
+  return segment_root_sum(pass.ctx, in.x, in.rows->segments);
 }
 
 AttentionPooling::AttentionPooling(const Options& o, int64_t d_model, const Blueprint& b)
@@ -36,10 +36,10 @@ AttentionPooling::AttentionPooling(const Options& o, int64_t d_model, const Blue
   query_ = b.matrix("query.weight", o.hops, in, Init::xavier(in, o.hops));
 }
 
-Var AttentionPooling::operator()(const Pass& pass, const TextRows& in) const {
+Var AttentionPooling::operator()(const Pass& pass, const Encoded& in) const {
   Ctx& ctx = pass.ctx;
-  const Segments& texts = *in.texts;
-  const Var keys = inner_ ? tanh(ctx, (*inner_)(pass, in.rows)) : in.rows;
+  const Segments& texts = in.rows->segments;
+  const Var keys = inner_ ? tanh(ctx, (*inner_)(pass, in.x)) : in.x;
   Var scores = linear(ctx, keys, pass[query_]);  // [rows, hops]
   if (!inner_) scores = scale(ctx, scores, 1 / std::sqrt(static_cast<double>(d_model_)));
   const Var weights = segment_softmax(ctx, scores, texts);
@@ -57,7 +57,7 @@ Var AttentionPooling::operator()(const Pass& pass, const TextRows& in) const {
     pass.add_loss(scale(ctx, sum(ctx, multiply(ctx, same, same)),
                         options_.penalty / static_cast<double>(std::max<int64_t>(1, texts.count()))));
   }
-  return segment_mix(ctx, in.rows, weights, texts);
+  return segment_mix(ctx, in.x, weights, texts);
 }
 
 namespace {

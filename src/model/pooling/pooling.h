@@ -7,22 +7,15 @@
 #include "base/choice.h"
 #include "base/fields.h"
 #include "model/blueprint.h"
-#include "model/pass.h"
+#include "model/encoder.h"
 
 namespace attune {
-
-/// The encoder's rows of some texts. What it points to outlives the backward pass.
-struct TextRows {
-  Var rows;  // [n, d_model]
-  const Segments* texts = nullptr;
-  Tensor ids = {};  // i32 [n]: of which tokens they are
-};
 
 class Pooling {
  public:
   virtual ~Pooling() = default;
-  /// [texts, width()]
-  virtual Var operator()(const Pass& pass, const TextRows& in) const = 0;
+  /// [texts, width()]. What the rows point to outlives the backward pass.
+  virtual Var operator()(const Pass& pass, const Encoded& in) const = 0;
   virtual int64_t width() const = 0;
 };
 

@@ -9,30 +9,13 @@
 
 #include "base/choice.h"
 #include "base/fields.h"
-#include "model/attention/mechanism.h"
+#include "model/attention/relative_position.h"
 
 namespace attune {
 
 /// Where a scheme stands: how wide rows are and how many positions there are.
 struct PositionSetup {
   int64_t d_model = 0, longest = 0;
-};
-
-/// What a scheme does inside one attention layer.
-class RelativePosition {
- public:
-  virtual ~RelativePosition() = default;
-  /// Changes queries and keys before they meet, which stand at these positions. Where both are parts of one matrix, so
-  /// are their positions the same.
-  virtual Projected turn(const Pass&, const Projected& p, const RowPositions& /*queries*/,
-                         const RowPositions& /*keys*/) const {
-    return p;
-  }
-  /// Distances may be that much longer than the longest sequence: what the layer remembers of the text before.
-  virtual void extend(int64_t /*positions*/) {}
-  /// Changes the scores, reading these tables; none: it does not.
-  virtual const RelativeScores* hook() const { return nullptr; }
-  virtual std::array<Var, 2> tables(const Pass&) const { return {}; }
 };
 
 class PositionScheme {

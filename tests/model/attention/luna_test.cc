@@ -1,6 +1,6 @@
 // Luna against its paper's equation, written out naively in double.
 #include "model/attention/lab.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 
 namespace attune {
 namespace {

@@ -10,7 +10,7 @@ namespace {
 std::string refusal(const std::function<void(ModelOptions&)>& change) {
   ModelOptions o = tiny_options();
   change(o);
-  return error_of([&] { Transformer(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}); },
+  return error_of([&] { Model(o, {.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100}); },
                   ErrorKind::recipe);
 }
 

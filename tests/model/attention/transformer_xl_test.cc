@@ -4,7 +4,7 @@
 #include "autograd/gradcheck.h"
 #include "checks.h"
 #include "model/attention/lab.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 #include "model/stream_memory.h"
 #include "model/tiny_model.h"
 #include "train/learner.h"
@@ -139,21 +139,21 @@ ModelOptions reader(const std::string& position, int64_t memory) {
   return o;
 }
 
-std::unique_ptr<Transformer> model_of(const ModelOptions& o) {
-  auto m = std::make_unique<Transformer>(o, Vocabularies{.target_vocabulary = 20, .longest = 20});
+std::unique_ptr<Model> model_of(const ModelOptions& o) {
+  auto m = std::make_unique<Model>(o, ModelSizes{.target_vocabulary = 20, .longest = 20});
   m->initialize(3);
   return m;
 }
 
-std::vector<float> decoded(const Transformer& m, const TinyBatch& batch, StreamMemory* memory = nullptr,
+std::vector<float> decoded(const Model& m, const TinyBatch& batch, StreamMemory* memory = nullptr,
                            std::span<const int32_t> streams = {}) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, m.parameters()};
   pass.memory = memory;
-  Tokens tokens = batch.tokens();
-  tokens.streams = streams;
-  const Var y = m.decode(pass, tokens, {}, nullptr);
+  Rows rows = batch;
+  rows.streams = Column<int32_t>::view(streams);
+  const Var y = m.decode(pass, Rows(), rows);
   return {y.value().as<float>(), y.value().as<float>() + y.value().size()};
 }
 
@@ -193,15 +193,14 @@ TEST(TransformerXlMemory, NoGradientFlowsIntoTheMemory) {
   before.begin(2, true);
   const std::vector<int32_t> streams{0, 1};
   decoded(*m, TinyBatch::of(random_sentences(2, 9, 20, 4)), &before, streams);
-  const TinyBatch window = TinyBatch::of(random_sentences(2, 9, 20, 5));
+  TinyBatch window = TinyBatch::of(random_sentences(2, 9, 20, 5));
+  window.streams = {0, 1};
   const CheckedOp op = [&](Ctx& ctx, const std::vector<Var>& weights) {
     StreamMemory memory = before;
     Pass pass{ctx, m->parameters()};
-    pass.instead = weights;
+    pass.substitutes = weights;
     pass.memory = &memory;
-    Tokens tokens = window.tokens();
-    tokens.streams = streams;
-    return m->decode(pass, tokens, {}, nullptr);
+    return m->decode(pass, Rows(), window);
   };
   std::vector<CheckInput> inputs;
   for (int i = 0; i < m->parameters().count(); ++i) {

@@ -8,6 +8,7 @@
 #include "autograd/op_checks.h"
 #include "base/ngrams.h"
 #include "model/pooling/pooling.h"
+#include "model/tiny_model.h"
 
 namespace attune {
 namespace {
@@ -18,9 +19,8 @@ struct Trial {
   Parameters parameters;
   Blueprint::Shared shared{parameters};
   std::unique_ptr<Head> head;
-  Segments texts = Segments::of_lengths({4, 1, 6}), answers;
-  std::vector<int32_t> right, link_start{0}, links;
-  std::vector<int32_t> ids{1, 7, 2, 8, 9, 1, 6, 2, 5, 4, 2};  // two texts, one, two and an end mark
+  TinyBatch rows = TinyBatch::of({{1, 7, 2, 8}, {9}, {1, 6, 2, 5, 4, 2}});  // two texts, one, two and an end mark
+  Wanted wanted;
   std::vector<CheckInput> inputs;
 
   Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3,
@@ -31,32 +31,27 @@ struct Trial {
     setup.groups = std::move(groups);
     head = make_head(kind, setup, Blueprint(shared, "head"), "model.head");
     parameters.allocate();
-    std::vector<int32_t> lengths;
+    Edges& links = wanted.right.edges;
+    links.start.push_back(0);
     for (const auto& text : given) {
-      lengths.push_back(static_cast<int32_t>(text.size()));
-      right.insert(right.end(), text.begin(), text.end());
+      wanted.right.segments.add(std::ssize(text));
+      wanted.right.ids.append(text);
       for (size_t i = 0; i < text.size(); ++i) {  // every other row begins a word, of two rows
-        links.push_back(static_cast<int32_t>(2 * i));
-        if (2 * i + 1 < 4) links.push_back(static_cast<int32_t>(2 * i + 1));
-        link_start.push_back(static_cast<int32_t>(links.size()));
+        links.to.push_back(static_cast<int32_t>(2 * i));
+        if (2 * i + 1 < 4) links.to.push_back(static_cast<int32_t>(2 * i + 1));
+        links.start.push_back(static_cast<int32_t>(links.to.size()));
       }
     }
-    answers = Segments::of_lengths(lengths);
-    inputs.push_back(random_input({texts.rows(), 6}, 1));
+    inputs.push_back(random_input({rows.rows(), 6}, 1));
     for (int i = 0; i < std::ssize(parameters.named()); ++i)
       inputs.push_back(random_input(parameters.named()[static_cast<size_t>(i)].shape, 10 + static_cast<uint64_t>(i)));
   }
-  HeadInput input(const Var& rows) const {
-    HeadInput in{rows, &texts, Tensor(ids.data(), Shape{texts.rows()}), &answers};
-    in.words = {link_start, links};
-    in.right = Tensor(right.data(), Shape{std::ssize(right)});
-    return in;
-  }
+  HeadInput input(const Var& x) const { return {{x, &rows}, &wanted}; }
   template <class F>
   CheckedOp op(F f) const {
     return [this, f](Ctx& ctx, const std::vector<Var>& v) {
       Pass pass{ctx, parameters};
-      pass.instead = std::span(v).subspan(1);
+      pass.substitutes = std::span(v).subspan(1);
       return f(pass, input(v[0]));
     };
   }
@@ -122,12 +117,12 @@ TEST(Heads, WordsBesideTheEncoder) {
     const std::vector<double> s = t.scores();
     for (int64_t text = 0; text < 3; ++text)
       for (size_t l = 0; l < 3; ++l) {
-        const int64_t from = t.texts.begin(text), length = t.texts.length(text);
+        const int64_t from = t.rows.segments.begin(text), length = t.rows.segments.length(text);
         double pooled = 0, sum = 0;
         for (int64_t i = from; i < from + length; ++i)
           for (size_t j = 0; j < 6; ++j)
             pooled += w[l * 6 + j] * rows[static_cast<size_t>(i) * 6 + j] / static_cast<double>(length);
-        std::vector<int32_t> ids(t.ids.begin() + from, t.ids.begin() + from + length);
+        std::vector<int32_t> ids(t.rows.ids.begin() + from, t.rows.ids.begin() + from + length);
         add_ngrams(Trial::kWords, n, ids);
         for (const int32_t id : ids) sum += said[static_cast<size_t>(id) * 3 + l];
         const double expected = pooled + b[l] + std::sqrt(6.0) * sum / std::sqrt(static_cast<double>(ids.size()));
@@ -180,7 +175,7 @@ TEST(Heads, ALabelForEachWord) {
       }
     if (!crf) {
       double expected = 0;
-      for (size_t i = 0; i < 6; ++i) expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.right[i]));
+      for (size_t i = 0; i < 6; ++i) expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.wanted.right.ids[i]));
       EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
     }
     EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6) << crf;

@@ -1,4 +1,4 @@
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 
 #include <algorithm>
 
@@ -104,7 +104,7 @@ Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowP
 
 Var SelfAttention::step(const Pass& pass, const Var& x, const RowPositions& where,
                         std::span<const StateShare> states) const {
-  if (states.size() == 1) return step(pass, x, where, *states[0].state);
+  if (states.size() == 1) return mechanism->attend_step(pass, *this, x, where, *states[0].state);
   const Projected all = parts.projections ? project(pass, x, nullptr, where) : Projected{};
   Var y = pass.ctx.make(Shape{x.rows(), setup.width()}, DType::f32, {});
   int64_t first = 0;
@@ -120,6 +120,17 @@ Var SelfAttention::step(const Pass& pass, const Var& x, const RowPositions& wher
     first += rows;
   }
   return parts.projections ? (*output)(pass, y) : y;
+}
+
+Var SelfAttention::prefill(const Pass& pass, const Var& x, const Segments& segments, AttentionState& state,
+                           bool wanted) const {
+  const Projected p = project(pass, x, &segments, {&segments, {}});
+  mechanism->prefill(pass, p, state);
+  return wanted ? (*output)(pass, mechanism->mix(pass, p)) : Var();
+}
+
+double SelfAttention::multiplied_weights() const {
+  return 2 * static_cast<double>(setup.width()) * static_cast<double>(setup.width() + setup.width_kv());
 }
 
 void SelfAttention::look(const Pass& pass, const Projected& p) const { look_at(pass, name, setup, *mechanism, p); }
@@ -140,13 +151,20 @@ Var AttentionMechanism::attend_step(const Pass& pass, const SelfAttention& layer
   return (*layer.output)(pass, step(pass, layer.project(pass, x, nullptr, where), state));
 }
 
-CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, std::unique_ptr<AttentionMechanism> m)
+CrossAttention::CrossAttention(const Blueprint& b, const AttentionSetup& s, int64_t read_width,
+                               std::unique_ptr<AttentionMechanism> m)
     : setup(s),
+      read_width(read_width),
       name(b.name()),
       query(b.at("query"), s.heads * s.dim, s.heads * s.dim),
-      key_value(b, {{"key", s.heads_kv * s.dim}, {"value", s.heads_kv * s.dim}}, s.heads * s.dim, s.projection()),
+      key_value(b, {{"key", s.heads_kv * s.dim}, {"value", s.heads_kv * s.dim}}, read_width, s.projection()),
       output(b.at("output"), s.heads * s.dim, s.heads * s.dim),
       mechanism(std::move(m)) {}
+
+MultipliedWeights CrossAttention::multiplied_weights() const {
+  return {2 * static_cast<double>(read_width) * static_cast<double>(setup.width_kv()),
+          2 * static_cast<double>(setup.width()) * static_cast<double>(setup.width())};
+}
 
 Var CrossAttention::operator()(const Pass& pass, const Var& x, const Segments& queries, const Var& memory,
                                const Segments& sources) const {
@@ -174,7 +192,7 @@ Var CrossAttention::step(const Pass& pass, const Var& x, std::span<const MemoryS
                       nullptr,
                       s.sources};
     if (looked_at) look_at_rows(pass, setup, *mechanism, p, s.source_of);
-    const Var read = mechanism->read(pass, p, s.source_of);
+    const Var read = mechanism->read(pass, p, s.source_of, s.last);
     if (all) return output(pass, read);
     if (!y) y = pass.ctx.make(Shape{x.rows(), setup.width()}, DType::f32, {});
     put_rows(read, y, first);
