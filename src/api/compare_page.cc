@@ -62,7 +62,7 @@ std::string figure(const std::string& title, const std::string& drawing) {
 }
 
 /// Who leads in what.
-std::string cards(const Comparison& c, const std::vector<Column>& columns) {
+std::string cards(const Comparison& c, const std::vector<TableColumn>& columns) {
   const struct {
     std::vector<std::string> titles;  // the first that there is
     const char *says, *unit;
@@ -76,7 +76,7 @@ std::string cards(const Comparison& c, const std::vector<Column>& columns) {
   for (const auto& w : wanted)
     for (const std::string& title : w.titles) {
       const auto column =
-          std::find_if(columns.begin(), columns.end(), [&](const Column& k) { return k.title == title; });
+          std::find_if(columns.begin(), columns.end(), [&](const TableColumn& k) { return k.title == title; });
       if (column == columns.end()) continue;
       for (size_t i = 0; i < column->cells.size(); ++i) {
         if (!column->is_best(i)) continue;
@@ -90,17 +90,17 @@ std::string cards(const Comparison& c, const std::vector<Column>& columns) {
   return out.empty() ? "" : "<div class=\"cards\">\n" + out + "</div>\n";
 }
 
-std::string table(const std::vector<Column>& columns, size_t rows) {
+std::string table(const std::vector<TableColumn>& columns, size_t rows) {
   std::string out = "<div class=\"scroll\">\n<table>\n<thead><tr>";
-  const auto is_number = [](const Column& k) {
+  const auto is_number = [](const TableColumn& k) {
     return std::any_of(k.numbers.begin(), k.numbers.end(), [](const auto& n) { return n.has_value(); });
   };
-  for (const Column& k : columns)
+  for (const TableColumn& k : columns)
     if (k.title != "remarks")
       out += fmt::format("<th{} title=\"{}\">{}</th>", is_number(k) ? " class=\"n\"" : "", escaped(k.meaning),
                          escaped(k.title));
   out += "</tr></thead>\n<tbody>\n";
-  const Column* remarks = columns.back().title == "remarks" ? &columns.back() : nullptr;
+  const TableColumn* remarks = columns.back().title == "remarks" ? &columns.back() : nullptr;
   const size_t shown = columns.size() - (remarks ? 1 : 0);
   for (size_t i = 0; i < rows; ++i) {
     out += "<tr><td>" + show::label(columns[0].cells[i], 0) + "</td>";
@@ -190,7 +190,7 @@ std::string circumstances(const Comparison& c) {
   line(seen.size() == 1 ? "seed" : "seeds", seeds);
   line("program", std::string("attune ") + version());
   line("recipe", c.recipe);
-  for (const Column& k : columns_of(c))
+  for (const TableColumn& k : columns_of(c))
     if (k.title != "variant" && k.title != "remarks") line(k.title, k.meaning);
   return out + "</dl>\n";
 }
@@ -198,7 +198,7 @@ std::string circumstances(const Comparison& c) {
 }  // namespace
 
 std::string comparison_page(const Comparison& c) {
-  const std::vector<Column> columns = columns_of(c);
+  const std::vector<TableColumn> columns = columns_of(c);
   const auto count = static_cast<int64_t>(c.variants.size());
   const auto finished = std::count_if(c.variants.begin(), c.variants.end(),
                                       [](const ComparedVariant& v) { return v.state == State::finished; });

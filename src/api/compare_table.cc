@@ -36,7 +36,7 @@ class Sheet {
   /// A column of figures, left out where no variant has any.
   void add(const std::string& title, const char* meaning, int better,
            const std::function<Number(const VariantFigures&)>& of, const std::function<std::string(double)>& text) {
-    Column column{title, meaning, better, {}, {}};
+    TableColumn column{title, meaning, better, {}, {}};
     bool any = false;
     for (const ComparedVariant& v : comparison_.variants) {
       const Number x = v.state == State::finished ? of(v.figures) : std::nullopt;
@@ -47,13 +47,13 @@ class Sheet {
     if (any) columns.push_back(std::move(column));
   }
   void add_words(const char* title, const char* meaning, const std::function<std::string(const ComparedVariant&)>& of) {
-    Column column{title, meaning, 0, {}, {}};
+    TableColumn column{title, meaning, 0, {}, {}};
     for (const ComparedVariant& v : comparison_.variants) column.cells.push_back(of(v));
     column.numbers.resize(column.cells.size());
     if (std::any_of(column.cells.begin(), column.cells.end(), [](const std::string& c) { return !c.empty(); }))
       columns.push_back(std::move(column));
   }
-  std::vector<Column> columns;
+  std::vector<TableColumn> columns;
 
  private:
   const Comparison& comparison_;
@@ -77,7 +77,7 @@ std::string remark(const ComparedVariant& v) {
 
 }  // namespace
 
-bool Column::is_best(size_t row) const {
+bool TableColumn::is_best(size_t row) const {
   if (better == 0 || !numbers[row]) return false;
   bool any_worse = false;
   for (size_t i = 0; i < numbers.size(); ++i) {
@@ -88,7 +88,7 @@ bool Column::is_best(size_t row) const {
   return any_worse;
 }
 
-std::vector<Column> columns_of(const Comparison& c) {
+std::vector<TableColumn> columns_of(const Comparison& c) {
   Sheet s(c);
   s.add_words("variant", "what was chosen", [](const ComparedVariant& v) { return v.name; });
   s.add(
@@ -140,7 +140,7 @@ std::vector<Column> columns_of(const Comparison& c) {
 CompareTable table_of(const Comparison& c) {
   CompareTable t;
   t.rows.resize(c.variants.size());
-  for (const Column& column : columns_of(c)) {
+  for (const TableColumn& column : columns_of(c)) {
     t.head.push_back(column.title);
     for (size_t i = 0; i < t.rows.size(); ++i) t.rows[i].push_back(column.cells[i]);
   }
@@ -154,7 +154,7 @@ std::string comparison_markdown(const Comparison& c) {
   };
   std::string head = "|", line = "|";
   std::vector<std::string> rows(c.variants.size(), "|");
-  for (const Column& column : columns_of(c)) {
+  for (const TableColumn& column : columns_of(c)) {
     head += " " + column.title + " |";
     line += column.better != 0 || column.title == "parameters" ? "---:|" : "---|";
     for (size_t i = 0; i < rows.size(); ++i) {

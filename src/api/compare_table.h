@@ -8,7 +8,7 @@
 
 namespace attune {
 
-struct Column {
+struct TableColumn {
   std::string title;                           // "train tok/s"
   std::string meaning;                         // a sentence
   int better = 0;                              // 1: more, -1: less, 0: neither
@@ -19,6 +19,6 @@ struct Column {
 };
 
 /// The first column are the names, the last, where there is need for one, remarks.
-std::vector<Column> columns_of(const Comparison& comparison);
+std::vector<TableColumn> columns_of(const Comparison& comparison);
 
 }  // namespace attune

@@ -197,10 +197,9 @@ std::vector<GeneratedText> Generator::generate(const std::vector<std::string>& p
                                                const GenerateOptions& options) const {
   const TranslateOptions checked = as_translation(options);
   check_options(checked);
-  SearchOptions search = search_options(checked, body_->tokenizer());
+  SearchOptions search = search_options(checked, body_->tokenizer(), body_->texts() ? -1 : text::kEnd);
   search.prompts = true;
   search.begin = body_->begin();
-  if (body_->texts()) search.end = -1;
   if (options.max_length == 0) search.longest = kUsualLength;
   const int samples = options.sample ? options.n_best : 1;
   if (options.sample) search.n_best = 1;

@@ -30,19 +30,20 @@ void check_options(const TranslateOptions& o) {
          o.beam, o.n_best);
 }
 
-SearchOptions search_options(const TranslateOptions& o, const text::Tokenizer& tokenizer) {
+SearchOptions search_options(const TranslateOptions& o, const text::Tokenizer& tokenizer, int32_t end) {
   SearchOptions s;
   s.beam = o.beam;
   s.length_penalty = o.length_penalty;
   s.coverage_penalty = o.coverage_penalty;
   s.n_best = o.n_best;
-  s.shortest = o.min_length;
   s.longest = o.max_length;
   s.begin = text::kBegin;
-  s.end = text::kEnd;
+  s.end = end;
   s.hidden = {text::kPad, text::kBegin, text::kUnknown};
-  s.repetition_penalty = o.repetition_penalty;
-  s.no_repeat = o.no_repeat_ngram;
+  s.processors = make_processors({.shortest = o.min_length,
+                                  .end = end,
+                                  .repetition_penalty = o.repetition_penalty,
+                                  .no_repeat = o.no_repeat_ngram});
   s.sample = o.sample;
   s.sampling = {o.temperature, o.top_k, o.top_p, o.seed};
   for (const std::string& piece : o.suppressed) {

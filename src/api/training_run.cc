@@ -257,7 +257,7 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
   if (validator_.possible())
     loop.validate = [&](const Progress& p) {
       phase("validating");
-      const Learner::Judged weights(learner_);
+      const Learner::ScopedAverage weights(learner_);
       last_validation_ = validator_(p, &last_score_);
       return last_score_;
     };

@@ -53,12 +53,12 @@ void ListedWords::logits(const ListedRows& rows, const Tensor& x) const {
   mix_models(x, weights_.size(), of, nullptr);
 }
 
-void ListedWords::weigh(const Hypotheses& sentence, const Rules& rules, const Tensor& x) const {
+void ListedWords::weigh(const Hypotheses& sentence, const LogitsProcessors& processors, const Tensor& x) const {
   std::vector<int32_t> said;
   for (int64_t i = 0; i < x.rows(); ++i) {
     sentence.said(i, said);
     std::vector<int32_t> own = columns(said);
-    rules.weigh(own, x.row<float>(i));
+    weigh_by(processors, own, x.row<float>(i));
   }
 }
 
@@ -66,7 +66,8 @@ void ListedWords::choose(const ListedRows& rows, const SearchOptions& options) c
   const int64_t n = rows.ids.rows();
   const Tensor x(rows.room, Shape{n, count()});
   logits(rows, x);
-  if (options.repetition_penalty != 1) weigh(rows.sentence, Rules(options), x);
+  if (std::ranges::any_of(options.processors, [](const auto& p) { return p->weighs(); }))
+    weigh(rows.sentence, options.processors, x);
   // The same limits, told in columns.
   const std::vector<int32_t> hidden = columns(rows.unsaid.hidden);
   std::vector<int32_t> start, banned, forced;

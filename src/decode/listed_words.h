@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "decode/hypotheses.h"
-#include "decode/rules.h"
 #include "kernels/candidates.h"
 #include "model/output_columns.h"
 
@@ -40,7 +39,7 @@ class ListedWords {
   int32_t column(int32_t id) const;
   std::vector<int32_t> columns(std::span<const int32_t> ids) const;
   void logits(const ListedRows& rows, const Tensor& x) const;
-  void weigh(const Hypotheses& sentence, const Rules& rules, const Tensor& x) const;
+  void weigh(const Hypotheses& sentence, const LogitsProcessors& processors, const Tensor& x) const;
 
   std::vector<int32_t> ids_;
   std::vector<OutputColumns> weights_;  // of each model

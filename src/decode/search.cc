@@ -7,7 +7,6 @@
 #include "decode/beam.h"
 #include "decode/ensemble.h"
 #include "decode/listed_words.h"
-#include "decode/rules.h"
 #include "decode/samples.h"
 #include "decode/shortlist.h"
 #include "kernels/candidates.h"
@@ -49,7 +48,6 @@ class Search {
   Search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
          Ctx& ctx)
       : options_(options),
-        rules_(options),
         ctx_(ctx),
         queue_(queue),
         most_(std::min(tokens, INT64_MAX / kHeld)),
@@ -60,6 +58,10 @@ class Search {
       int64_t& longest = after ? longest_after_source_ : longest_;
       longest = std::min(longest, m->longest_target());
       after_source_ |= after;
+    }
+    for (const auto& p : options.processors) {
+      looks_back_ |= p->looks_back();
+      weighs_ |= p->weighs();
     }
     if (options.coverage_penalty == 0) return;
     tap_.place = fmt::format("decoder.{}.cross", models[0]->decoder()->alignment_layer());
@@ -197,8 +199,8 @@ class Search {
     for (const auto& [h, i] : rows_) {
       forced_.push_back(h->forced());
       any |= h->forced() >= 0;
-      if (options_.no_repeat > 0) h->said(i, said_);
-      rules_.ban(h->length(), said_, banned_);
+      if (looks_back_) h->said(i, said_);
+      for (const auto& p : options_.processors) p->ban(h->length(), said_, banned_);
       banned_start_.push_back(static_cast<int32_t>(banned_.size()));
       if (options_.sample)
         for (int64_t w = 0; w < wanted_; ++w) chances_.push_back(h->chance(i, w));
@@ -227,7 +229,7 @@ class Search {
       const int64_t count = std::min(at_once, rows - from);
       const Var all = logits(hidden, from, count);
       const Tensor x = all.value();
-      if (options_.repetition_penalty != 1) weigh(x, from);
+      if (weighs_) weigh(x, from);
       const kernels::Unsaid unsaid = limits(from, count);
       const Tensor ids(ids_.data() + from * k, Shape{count, k}), probs(log_probs_.data() + from * k, Shape{count, k});
       if (!options_.sample) {
@@ -301,7 +303,7 @@ class Search {
     for (int64_t row = 0; row < x.rows(); ++row) {
       const auto& [h, i] = rows_[static_cast<size_t>(from + row)];
       h->said(i, said_);
-      rules_.weigh(said_, x.row<float>(row));
+      weigh_by(options_.processors, said_, x.row<float>(row));
     }
   }
 
@@ -328,7 +330,7 @@ class Search {
   }
 
   const SearchOptions& options_;
-  Rules rules_;
+  bool looks_back_ = false, weighs_ = false;  // any of the processors
   Ctx& ctx_;
   SearchQueue& queue_;
   int64_t most_, active_ = 0;  // source tokens that may be, and are, under way

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "decode/logits_processor.h"
 #include "model/model.h"
 
 namespace attune {
@@ -33,14 +34,11 @@ struct SearchOptions {
   int64_t n_best = 1;          // at most so many hypotheses a sentence; no more than the beam
   int64_t longest = 0;         // tokens of a hypothesis, end mark counted; 0: by the source
   double expansion = 2;        // then so many for each token of the source, plus 10
-  int64_t shortest = 0;        // tokens before the end mark
   int32_t begin = 1, end = 2;  // end -1: hypotheses go on to the longest
   /// Never said. Padding and begin marks mean nothing in a sentence; an unknown piece can't be written.
   std::vector<int32_t> hidden{0, 1, 3};
-  /// Keskar et al. 2019 (CTRL), section 4.1: logits of what was said are divided by it, or multiplied below 0. Log-
-  /// probabilities are those of the logits after that.
-  double repetition_penalty = 1;
-  int64_t no_repeat = 0;  // so many tokens in a row are not said twice; 0: they may be
+  /// What changes logits, and what may be said, by what was said: decode/logits_processor.h.
+  LogitsProcessors processors = {};
   /// What may be said, by what is to be translated; none: everything. Probabilities are those among these words.
   const Shortlist* shortlist = nullptr;
   bool sample = false;  // n_best drawn at random, instead of a beam

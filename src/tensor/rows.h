@@ -71,7 +71,7 @@ class Column {
 /// Which rows go with which: a graph, an alignment, the pieces of a word. Row r goes with the rows to[start[r]] to
 /// to[start[r + 1] - 1], counted from the begin of their sequence; label, if any, has one for each of them.
 struct Edges {
-  Column<int32_t> start, to, label;
+  Column<int32_t> start = {}, to = {}, label = {};
   bool empty() const { return start.empty(); }
   std::span<const int32_t> of(int64_t row) const {
     const auto r = static_cast<size_t>(row);

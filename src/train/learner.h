@@ -76,12 +76,12 @@ class Learner {
   /// The weights that are judged and kept, in the parameters' layout.
   float* kept_weights() const { return average_ ? average_->data() : model_.parameters().data(); }
   /// Judges and shows the kept weights: the model has them while this lives.
-  class Judged {
+  class ScopedAverage {
    public:
-    explicit Judged(Learner& learner) : learner_(learner) { learner_.exchange(); }
-    ~Judged() { learner_.exchange(); }
-    Judged(const Judged&) = delete;
-    Judged& operator=(const Judged&) = delete;
+    explicit ScopedAverage(Learner& learner) : learner_(learner) { learner_.exchange(); }
+    ~ScopedAverage() { learner_.exchange(); }
+    ScopedAverage(const ScopedAverage&) = delete;
+    ScopedAverage& operator=(const ScopedAverage&) = delete;
 
    private:
     Learner& learner_;

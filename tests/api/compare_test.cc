@@ -9,6 +9,7 @@
 #include "api/language_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "model/attention/mechanism.h"
 #include "show/well_formed.h"
 
 namespace attune::test {
@@ -271,12 +272,12 @@ TEST(CompareWork, GrowsAsCounted) {
 }
 
 TEST(CompareTable, TheBestStandsOut) {
-  const Column more{"", "", 1, {"1", "3", "", "3"}, {1, 3, std::nullopt, 3}};
+  const TableColumn more{"", "", 1, {"1", "3", "", "3"}, {1, 3, std::nullopt, 3}};
   EXPECT_FALSE(more.is_best(0));
   EXPECT_TRUE(more.is_best(1));
   EXPECT_FALSE(more.is_best(2));
   EXPECT_TRUE(more.is_best(3));
-  const Column same{"", "", -1, {"2", "2"}, {2, 2}};
+  const TableColumn same{"", "", -1, {"2", "2"}, {2, 2}};
   EXPECT_FALSE(same.is_best(0)) << "nothing to tell where all are alike";
 }
 

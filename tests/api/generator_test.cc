@@ -48,8 +48,7 @@ Anew anew(const std::string& folder, const std::string& prompt, int64_t length) 
   for (int64_t n = 0; n < length; ++n) {
     Ctx ctx(arena);
     Pass pass{ctx, m.model->parameters()};
-    const Segments one = Segments::single(std::ssize(ids));
-    const Var rows = m.model->decode(pass, {Tensor(ids.data(), Shape{std::ssize(ids)}), &one}, Var(), nullptr);
+    const Var rows = m.model->decode(pass, Rows(), rows_of(ids, Segments::single(std::ssize(ids))));
     const Var logits = m.model->logits(pass, ctx.input(rows.value().row_range(rows.rows() - 1, 1)));
     const float* x = logits.value().row<float>(0);
     int32_t best = text::kEnd;

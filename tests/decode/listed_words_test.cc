@@ -57,7 +57,7 @@ TEST(ListedWords, GreedySaysWhatItWouldWithAllOthersHidden) {
   const auto model = tiny_model({.vocabulary = 50}, 2, 1.3f);
   const Shortlist list = some_words(50, 3);
   for (const Ids& source : random_sentences(6, 6, 50, 4)) {
-    SearchOptions hidden{.beam = 1, .repetition_penalty = 1.3, .no_repeat = 2}, listed = hidden;
+    SearchOptions hidden{.beam = 1, .processors = make_processors({.repetition_penalty = 1.3, .no_repeat = 2})}, listed = hidden;
     const Ids ids = list.ids_of(source);
     hidden.hidden.clear();
     for (int32_t id = 0; id < 50; ++id)
@@ -86,7 +86,8 @@ TEST(ListedWords, AListOfAllWordsChangesNothing) {
     for (const auto& models : {std::span<const Model* const>(single), std::span<const Model* const>(both),
                                std::span<const Model* const>(small)}) {
       Arena arena;
-      SearchOptions o{.beam = 3, .n_best = 2, .shortest = 3, .repetition_penalty = 1.2, .no_repeat = 2};
+      SearchOptions o{.beam = 3, .n_best = 2};
+      o.processors = make_processors({.shortest = 3, .repetition_penalty = 1.2, .no_repeat = 2});
       o.sample = sample;
       const auto free = search(models, {batch.tokens(), prefixes}, o, nullptr, arena);
       o.shortlist = &list;

@@ -86,7 +86,7 @@ TEST(SearchQueue, TheRoomThereIsChangesNoBit) {
   for (size_t s = 0; s < prefixes.size(); s += 3) prefixes[s] = {7, 9};
   const SearchOptions ways[] = {{.beam = 1},
                                 {.beam = 4, .n_best = 2},
-                                {.beam = 3, .coverage_penalty = 0.3, .no_repeat = 2},
+                                {.beam = 3, .coverage_penalty = 0.3, .processors = make_processors({.no_repeat = 2})},
                                 {.n_best = 2, .sample = true}};
   for (const SearchOptions& o : ways)
     for (const size_t count : {1u, 2u}) {
@@ -133,7 +133,7 @@ TEST(SearchQueue, MemoryIsBoundedByTheRoom) {
   const auto peak_of = [&](int count, int64_t tokens, Arena& arena) {
     const Sentences sources(static_cast<size_t>(count), {5, 6, 7, 8, 9, 10, 11, 12, 13, 2});
     WatchedQueue queue(sources);
-    search(one, queue, {.beam = 4, .longest = 12, .shortest = 11}, tokens, nullptr, arena);
+    search(one, queue, {.beam = 4, .longest = 12, .processors = make_processors({.shortest = 11})}, tokens, nullptr, arena);
     return arena.peak();
   };
   Arena arena, few, many;

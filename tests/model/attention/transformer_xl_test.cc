@@ -239,8 +239,8 @@ TEST(TransformerXlMemory, AccumulatedBatchesAreRefused) {
 TEST(TransformerXlMemory, OperationsCountTheMemory) {
   const auto m = model_of(reader("none", 8));
   const Segments windows = Segments::of_lengths({10, 4});
-  const double alone = m->mixing_operations(nullptr, windows),
-               remembering = m->mixing_operations(nullptr, windows, true);
+  const double alone = m->mixing_operations({nullptr, windows}),
+               remembering = m->mixing_operations({nullptr, windows, true});
   EXPECT_EQ(remembering - alone, 2 * 4 * 32 * 14.0 * 8);
 }
 
