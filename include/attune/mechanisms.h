@@ -7,13 +7,19 @@
 
 namespace attune {
 
-/// A mechanism, score, normaliser, position scheme, optimiser, head or pool.
+/// A family of models, an input, a mixer, a mechanism, score, normaliser, position scheme, optimiser, head or pool.
 struct Described {
   std::string name, sentence, formula;
-  std::string cost;  // of mechanisms; else ""
+  std::string cost;  // of families and mechanisms; else ""
   std::string cite;
   std::vector<RecipeKey> options;  // keys without a section
 };
+
+/// Whole families, `model.kind`; what becomes of words or vectors first, `model.input`; what stands in the first part
+/// of a block, `model.mixer`.
+std::vector<Described> models();
+std::vector<Described> inputs();
+std::vector<Described> mixers();
 
 /// What mixes with what: `model.attention`.
 struct Mechanism : Described {

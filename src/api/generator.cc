@@ -69,7 +69,7 @@ struct Growing {
 }  // namespace
 
 struct Generator::Body {
-  std::vector<OpenedModel> opened;         // several: an ensemble
+  std::vector<OpenedModel> opened;   // several: an ensemble
   std::vector<const Model*> models;  // all of them
   mutable ThreadPool pool;
   mutable Arenas arenas;

@@ -28,7 +28,10 @@ LookedAt::LookedAt(const Model& model, const AttentionChoice& choice)
                                         : model.decoder()->attention_layers());
   if (layers_ == 0)
     fail(ErrorKind::usage, "model.kind = \"{}\" attends to nothing {}\n  fix: name a model that has such layers",
-         model.options().kind.kind, of_encoder ? "in what it reads" : cross ? "that it reads" : "in what it says");
+         model.options().kind.kind,
+         of_encoder ? "in what it reads"
+         : cross    ? "that it reads"
+                    : "in what it says");
   layer_ = choice.layer >= 0 ? choice.layer
            : cross           ? static_cast<int>(model.decoder()->alignment_layer())
                              : layers_ - 1;

@@ -3,10 +3,13 @@
 #include "base/fields.h"
 #include "base/text.h"
 #include "model/attention/mechanism.h"
+#include "model/family.h"
 #include "model/heads/head.h"
+#include "model/input/input.h"
 #include "model/pooling/pooling.h"
 #include "model/position/scheme.h"
 #include "model/score/score.h"
+#include "model/transformer/mixers.h"
 #include "train/optimizer/optimizer.h"
 
 namespace attune {
@@ -62,6 +65,34 @@ std::string name_of(Relative r) {
 const char* yes(bool x) { return x ? "yes" : "no"; }
 
 }  // namespace
+
+std::vector<Described> models() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < model_kinds().size(); ++i) {
+    const ModelKind& k = model_kinds()[i];
+    const std::string cost = std::string(k.cost) + " a layer; steps between two positions: " + k.path;
+    all.push_back({k.name, k.sentence, "", cost, k.cite, keys_of(model_kind_options()[i])});
+  }
+  return all;
+}
+
+std::vector<Described> inputs() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < input_kinds().size(); ++i) {
+    const InputKind& k = input_kinds()[i];
+    all.push_back({k.name, k.sentence, k.formula, "", k.cite, keys_of(input_options()[i])});
+  }
+  return all;
+}
+
+std::vector<Described> mixers() {
+  std::vector<Described> all;
+  for (size_t i = 0; i < mixer_kinds().size(); ++i) {
+    const MixerKind& k = mixer_kinds()[i];
+    all.push_back({k.name, k.sentence, "", "", k.cite, keys_of(mixer_options()[i])});
+  }
+  return all;
+}
 
 std::vector<Mechanism> mechanisms() {
   std::vector<Mechanism> all;

@@ -93,7 +93,7 @@ class LineQueue : public SearchQueue {
 
 struct Translator::Body {
   OpenedModel opened;
-  std::vector<OpenedModel> others;         // of an ensemble
+  std::vector<OpenedModel> others;   // of an ensemble
   std::vector<const Model*> models;  // all of them
   mutable ThreadPool pool;
   mutable Arenas arenas;

@@ -36,8 +36,8 @@ double loss_by_frequency(const Corpus& corpus) {
 
 }  // namespace
 
-Validator::Validator(const Model& model, const TrainingData& data, const Tokenizers& tokenizers,
-                     const Recipe& recipe, ThreadPool& pool)
+Validator::Validator(const Model& model, const TrainingData& data, const Tokenizers& tokenizers, const Recipe& recipe,
+                     ThreadPool& pool)
     : model_(model),
       data_(data),
       tokenizers_(tokenizers),

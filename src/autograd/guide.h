@@ -11,10 +11,10 @@
 namespace attune {
 
 struct Guide {
-  double sigma = 0;     // above 0: the diagonal; 0: the links
-  Edges links = {};     // or where each row of packed queries should look; a row without any does not count
-  int64_t head = -1;    // which head is guided; -1: the mean of all
-  double scale = 1;     // what the sum over rows is multiplied by
+  double sigma = 0;   // above 0: the diagonal; 0: the links
+  Edges links = {};   // or where each row of packed queries should look; a row without any does not count
+  int64_t head = -1;  // which head is guided; -1: the mean of all
+  double scale = 1;   // what the sum over rows is multiplied by
 };
 
 /// scale times a sum over the rows i of queries, [1]. With A the weights softmax(a.scale Q K^T) of one head or their

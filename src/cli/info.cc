@@ -120,6 +120,9 @@ void tell_all(const char* what, const std::vector<Described>& all, const Session
   if (!session.json) print(table({what, "meaning", "options"}, rows));
 }
 
+void tell_models(const InfoOptions&, const Session& session) { tell_all("model", models(), session); }
+void tell_inputs(const InfoOptions&, const Session& session) { tell_all("input", inputs(), session); }
+void tell_mixers(const InfoOptions&, const Session& session) { tell_all("mixer", mixers(), session); }
 void tell_optimizers(const InfoOptions& options, const Session& session) {
   if (options.markdown) return print(recipe_reference());
   tell_all("optimizer", optimizers(), session);
@@ -136,6 +139,7 @@ void tell_pools(const InfoOptions& options, const Session& session) {
 void run(const InfoOptions& options, const Session& session) {
   using Tell = void (*)(const InfoOptions&, const Session&);
   const std::vector<std::pair<std::string, Tell>> topics{
+      {"models", tell_models},         {"inputs", tell_inputs}, {"mixers", tell_mixers},
       {"mechanisms", tell_mechanisms}, {"scores", tell_scores}, {"positions", tell_positions},
       {"optimizers", tell_optimizers}, {"heads", tell_heads},   {"pools", tell_pools},
       {"recipe", tell_recipe}};
@@ -163,8 +167,8 @@ void add_info(CLI::App& app, Session& session) {
   command->group("Making models");
   command
       ->add_option("what", options->what,
-                   "a model folder; or what can be chosen: mechanisms, scores, positions, optimizers, heads, "
-                   "pools, recipe (every key)")
+                   "a model folder; or what can be chosen: models, inputs, mixers, mechanisms, scores, positions, "
+                   "optimizers, heads, pools, recipe (every key)")
       ->type_name("WHAT")
       ->required();
   command->add_flag("--markdown", options->markdown, "as a page of Markdown");

@@ -50,8 +50,8 @@ void cut(const Batch& b, int64_t shards, std::vector<Batch>& out) {
       const Wanted& all = b.wanted[w];
       slice(all.right, first, end, s.wanted[w].right);
       const bool weighted = !all.weights.empty();
-      s.wanted[w].weights = all.weights.part(weighted ? s.wanted[w].right.first_row : 0,
-                                             weighted ? s.wanted[w].right.rows() : 0);
+      s.wanted[w].weights =
+          all.weights.part(weighted ? s.wanted[w].right.first_row : 0, weighted ? s.wanted[w].right.rows() : 0);
     }
     s.examples = b.examples.empty() ? b.examples.part(0, 0) : b.examples.part(first, end - first);
     s.first = b.first;

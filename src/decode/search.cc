@@ -36,8 +36,8 @@ struct Cohort {
   std::vector<int64_t> names;  // of the sentences, in the queue
   Rows sources;
   std::vector<std::unique_ptr<Hypotheses>> sentences;
-  std::vector<std::unique_ptr<ListedWords>> words;  // of each sentence, where there is a shortlist
-  std::vector<int32_t> active;                      // sentences that are not done, in order
+  std::vector<std::unique_ptr<ListedWords>> words;    // of each sentence, where there is a shortlist
+  std::vector<int32_t> active;                        // sentences that are not done, in order
   std::vector<std::unique_ptr<DecoderState>> states;  // what each model remembers
 
   Hypotheses& sentence(int32_t s) const { return *sentences[static_cast<size_t>(s)]; }
@@ -47,11 +47,7 @@ class Search {
  public:
   Search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
          Ctx& ctx)
-      : options_(options),
-        ctx_(ctx),
-        queue_(queue),
-        most_(std::min(tokens, INT64_MAX / kHeld)),
-        models_(models) {
+      : options_(options), ctx_(ctx), queue_(queue), most_(std::min(tokens, INT64_MAX / kHeld)), models_(models) {
     for (const Model* m : models) {
       members_.push_back({*m, {ctx, m->parameters()}});
       const bool after = m->options().shape == ModelShape::prefix;
@@ -381,8 +377,8 @@ void check_search(std::span<const Model* const> models, const SearchOptions& o) 
 
 }  // namespace
 
-void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options,
-            int64_t tokens, ThreadPool* pool, Arena& arena) {
+void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
+            ThreadPool* pool, Arena& arena) {
   check_search(models, options);
   Ctx ctx(arena);
   ctx.pool = pool;

@@ -81,8 +81,8 @@ struct Hypothesis {
 std::vector<std::vector<Hypothesis>> search(std::span<const Model* const> models, const SearchInput& input,
                                             const SearchOptions& options, ThreadPool* pool, Arena& arena);
 /// Of one model.
-std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input,
-                                            const SearchOptions& options, ThreadPool* pool, Arena& arena);
+std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input, const SearchOptions& options,
+                                            ThreadPool* pool, Arena& arena);
 
 /// A sentence that waits for its translation.
 struct SearchSentence {
@@ -111,8 +111,8 @@ class SearchQueue {
 /// the matrix products have many rows from the first step to nearly the last. Sentences under way have up to `tokens`
 /// source tokens, or it is a single one; and what is kept, together with those that are done and entered with others
 /// that are not, has up to twice as many.
-void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options,
-            int64_t tokens, ThreadPool* pool, Arena& arena);
+void search(std::span<const Model* const> models, SearchQueue& queue, const SearchOptions& options, int64_t tokens,
+            ThreadPool* pool, Arena& arena);
 
 /// ((5 + length) / 6)^exponent.
 double length_penalty(int64_t length, double exponent);

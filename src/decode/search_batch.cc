@@ -59,8 +59,8 @@ std::vector<std::vector<Hypothesis>> search(std::span<const Model* const> models
   return std::move(all).best();
 }
 
-std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input,
-                                            const SearchOptions& options, ThreadPool* pool, Arena& arena) {
+std::vector<std::vector<Hypothesis>> search(const Model& model, const SearchInput& input, const SearchOptions& options,
+                                            ThreadPool* pool, Arena& arena) {
   const Model* one = &model;
   return search({&one, 1}, input, options, pool, arena);
 }

@@ -49,8 +49,8 @@ double training_flops(const Model& model, const DecodedRows& rows) {
          kMixingPasses * share * model.mixing_operations(rows);
 }
 
-double training_flops(const ModelOptions& model, const ModelSizes& sizes, int64_t source_tokens,
-                      int64_t target_tokens, int64_t length) {
+double training_flops(const ModelOptions& model, const ModelSizes& sizes, int64_t source_tokens, int64_t target_tokens,
+                      int64_t length) {
   const auto n = static_cast<double>(source_tokens), m = static_cast<double>(target_tokens),
              l = static_cast<double>(length);
   const auto encoder = static_cast<double>(model.encoder_layers), decoder = static_cast<double>(model.decoder_layers);

@@ -11,7 +11,7 @@ double training_flops(const Model& model, const DecodedRows& rows);
 
 /// Of a Transformer that is not there yet, on a batch about which nothing is known but its sizes: attention within
 /// sentences of that length.
-double training_flops(const ModelOptions& model, const ModelSizes& sizes, int64_t source_tokens,
-                      int64_t target_tokens, int64_t length);
+double training_flops(const ModelOptions& model, const ModelSizes& sizes, int64_t source_tokens, int64_t target_tokens,
+                      int64_t length);
 
 }  // namespace attune

@@ -38,9 +38,9 @@ struct Pass {
   GuidedLayer* guided = nullptr;
   Var* loss_terms = nullptr;              // where layers may add to the loss; none: nobody asks
   std::span<const Var> substitutes = {};  // in place of the parameters, of another type: gradient checks in f64
-  const Rows* rows = nullptr;      // that go through the layers at hand, where they are whole sequences
-  StreamMemory* memory = nullptr;  // what layers remember of the streams that these go on, if any
-  bool remembers = true;           // what passes by is taken up into the memory; false: it is only recalled
+  const Rows* rows = nullptr;             // that go through the layers at hand, where they are whole sequences
+  StreamMemory* memory = nullptr;         // what layers remember of the streams that these go on, if any
+  bool remembers = true;                  // what passes by is taken up into the memory; false: it is only recalled
 
   bool recompute = false;    // layers keep nothing but what enters them (autograd/recompute.h) ...
   bool recomputing = false;  // ... and this is the second time: what happens beside the result has happened
@@ -49,7 +49,9 @@ struct Pass {
     return substitutes.empty() ? parameters.var(ctx, i, gradients) : substitutes[static_cast<size_t>(i)];
   }
   /// Which stream each sequence at hand goes on; none of sentences.
-  std::span<const int32_t> streams() const { return rows ? std::span<const int32_t>(rows->streams) : std::span<const int32_t>(); }
+  std::span<const int32_t> streams() const {
+    return rows ? std::span<const int32_t>(rows->streams) : std::span<const int32_t>();
+  }
   /// Of each sequence at hand: so many rows, its first, that all its rows see; null: none.
   const int32_t* prefix() const { return rows && !rows->prefix.empty() ? rows->prefix.data() : nullptr; }
   /// The type it computes in.

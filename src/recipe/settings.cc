@@ -59,6 +59,14 @@ void apply_all(const std::vector<std::string>& sets, const Fields& fields, Recip
     for (const std::string& key : apply_setting(s, fields)) places.said[key] = kSet;
 }
 
+/// What follows from what was said.
+void settle(Recipe& recipe) {
+  recipe.data.empty_answers = recipe.model.head.kind == "labels";
+  if (recipe.model.shape != ModelShape::bag) return;
+  recipe.model.kind = {"bag"};  // another word for it
+  recipe.model.shape = ModelShape::encoder;
+}
+
 /// Sets all that the text and `--set` say on top of what a recipe has.
 Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, const std::vector<std::string>& sets) {
   const Fields fields = fields_of(recipe);
@@ -67,11 +75,7 @@ Recipe set_on(Recipe recipe, const std::string& toml, const std::string& place, 
   const auto of_tokenizer = [](const auto& said) { return said.first.starts_with(kTokenizerKeys); };
   recipe.tokenizer_of_start =
       !recipe.train.start.empty() && std::none_of(recipe.places.said.begin(), recipe.places.said.end(), of_tokenizer);
-  recipe.data.empty_answers = recipe.model.head.kind == "labels";
-  if (recipe.model.shape == ModelShape::bag) {  // another word for it
-    recipe.model.kind = {"bag"};
-    recipe.model.shape = ModelShape::encoder;
-  }
+  settle(recipe);
   return recipe;
 }
 
@@ -133,7 +137,7 @@ Recipe load_recipe_for_run(const std::string& path, const std::vector<std::strin
   apply_all(sets, fields, recipe.places);
   make_absolute(recipe, {});
   recipe.tokenizer_of_start = whole.tokenizer_of_start;
-  recipe.data.empty_answers = whole.data.empty_answers;
+  settle(recipe);
   check_recipe(recipe);
   return recipe;
 }

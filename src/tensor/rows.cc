@@ -73,7 +73,9 @@ void slice(const Rows& from, int64_t first, int64_t end, Rows& to) {
   to.edges.start = part(from.edges.start, 1, 1);
   to.edges.to = from.edges.to.part(0, std::ssize(from.edges.to));
   to.edges.label = from.edges.label.part(0, std::ssize(from.edges.label));
-  const auto of_segments = [&](const Column<int32_t>& c) { return c.empty() ? c.part(0, 0) : c.part(first, end - first); };
+  const auto of_segments = [&](const Column<int32_t>& c) {
+    return c.empty() ? c.part(0, 0) : c.part(first, end - first);
+  };
   to.streams = of_segments(from.streams);
   to.prefix = of_segments(from.prefix);
   if (from.sentences.rows() > 0)

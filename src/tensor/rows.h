@@ -36,9 +36,7 @@ class Column {
   const T& back() const { return data()[size() - 1]; }
   operator std::span<const T>() const { return {data(), size()}; }
   /// Some of them: the same memory.
-  Column part(int64_t from, int64_t count) const {
-    return view({data() + from, static_cast<size_t>(count)});
-  }
+  Column part(int64_t from, int64_t count) const { return view({data() + from, static_cast<size_t>(count)}); }
   bool operator==(const Column& o) const { return std::equal(begin(), end(), o.begin(), o.end()); }
 
   /// To be written: what was a view becomes its own first.
@@ -81,12 +79,12 @@ struct Edges {
 };
 
 struct Rows {
-  Column<int32_t> ids;           // [n], or ...
-  Column<float> values;          // ... [n, width]
+  Column<int32_t> ids;   // [n], or ...
+  Column<float> values;  // ... [n, width]
   int64_t width = 0;
-  Segments segments = {};        // where each sequence begins
-  Segments sentences = {};       // within them, whole ones, where a document has such; none: no rows
-  Column<int32_t> places = {};   // [n, axes]; none: the index in the sequence
+  Segments segments = {};       // where each sequence begins
+  Segments sentences = {};      // within them, whole ones, where a document has such; none: no rows
+  Column<int32_t> places = {};  // [n, axes]; none: the index in the sequence
   int64_t axes = 0;
   Edges edges = {};              // none: every row goes with every one
   Column<int32_t> streams = {};  // of texts: which stream each sequence goes on
@@ -127,9 +125,9 @@ struct Batch {
   Rows source;  // words + end; where something is said about texts, begin + words + end
   Rows read;    // what a decoder reads: begin + words; none where there is none
   std::vector<Wanted> wanted = std::vector<Wanted>(1);  // of each head; the first is what examples are counted by
-  Column<int32_t> examples = {};  // which of the corpus, one a sequence; none of texts
-  /// Of texts: whether their streams begin with this batch. Else each sequence goes on where that of its stream ended in
-  /// the batch before.
+  Column<int32_t> examples = {};                        // which of the corpus, one a sequence; none of texts
+  /// Of texts: whether their streams begin with this batch. Else each sequence goes on where that of its stream ended
+  /// in the batch before.
   bool first = true;
   DataPosition at = {}, next = {};  // where it begins, and where the one after it does
 

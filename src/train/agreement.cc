@@ -58,8 +58,8 @@ Agreement of_shard(Worker& w, Side first, Side second, const Batch& shard) {
 
 }  // namespace
 
-Agreement agreement(const Model& first, const Model& second, const Corpus& corpus,
-                    const TrainOptions& options, ThreadPool& pool) {
+Agreement agreement(const Model& first, const Model& second, const Corpus& corpus, const TrainOptions& options,
+                    ThreadPool& pool) {
   check(first.sizes().target_vocabulary == second.sizes().target_vocabulary, "agreement",
         "vocabularies of {} and {} words", first.sizes().target_vocabulary, second.sizes().target_vocabulary);
   StreamMemory first_memory(first.memories()), second_memory(second.memories());

@@ -14,7 +14,7 @@ struct Agreement {
 
 /// Over all targets of a corpus, in order, in batches of the recipe's budget. Both models have the same vocabularies.
 /// The result does not depend on the pool's threads.
-Agreement agreement(const Model& first, const Model& second, const Corpus& corpus,
-                    const TrainOptions& options, ThreadPool& pool);
+Agreement agreement(const Model& first, const Model& second, const Corpus& corpus, const TrainOptions& options,
+                    ThreadPool& pool);
 
 }  // namespace attune

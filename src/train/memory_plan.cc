@@ -67,8 +67,8 @@ MemoryEstimate estimate_memory(const Model& model, const TrainOptions& o, const 
   return m;
 }
 
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
-                                                            int64_t longest, int threads) {
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options, int64_t longest,
+                                                            int threads) {
   struct Rehearsal {
     explicit Rehearsal(const Model& model) : streams(model.memories()), gradients(model.parameters()) {}
     StreamMemory streams;

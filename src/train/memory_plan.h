@@ -35,8 +35,8 @@ MemoryEstimate estimate_memory(const Model& model, const TrainOptions& options, 
                                const PlannedRun& run);
 
 /// For budgets of any size: the same without anything of a run there yet.
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
-                                                            int64_t longest, int threads);
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options, int64_t longest,
+                                                            int threads);
 
 /// Budgets that are chosen are multiples of kTokenStep, and none is larger than kMostTokens.
 constexpr int64_t kTokenStep = 256, kMostTokens = 65536;

@@ -8,8 +8,8 @@ void begin_batch(StreamMemory& memory, const Batch& batch) {
   if (!batch.read.streams.empty()) memory.begin(batch.read.streams.back() + 1, batch.first);
 }
 
-ShardLoss run_shard(Worker& w, const Model& model, const Batch& shard, Gradients* gradients,
-                    const LossOptions& options, const GuidedLayer* guided) {
+ShardLoss run_shard(Worker& w, const Model& model, const Batch& shard, Gradients* gradients, const LossOptions& options,
+                    const GuidedLayer* guided) {
   w.arena.begin_step();
   Pass pass{w.ctx, model.parameters(), gradients};
   pass.memory = w.memory;

@@ -2,8 +2,8 @@
 #pragma once
 #include "autograd/tape.h"
 #include "data/shards.h"
-#include "model/stream_memory.h"
 #include "model/model.h"
+#include "model/stream_memory.h"
 
 namespace attune {
 

@@ -154,7 +154,8 @@ TEST(AlignedBatches, RowsKnowTheirSources) {
           ASSERT_EQ(to - from, linked ? 1 : 0);
           if (!linked) continue;
           // target words are minus the source's
-          const auto source = static_cast<size_t>(s.source.segments.begin(i) + s.target().right.edges.to[static_cast<size_t>(from)]);
+          const auto source =
+              static_cast<size_t>(s.source.segments.begin(i) + s.target().right.edges.to[static_cast<size_t>(from)]);
           ASSERT_EQ(s.source.ids[source], -s.target().right.ids[row]);
           ++links;
         }

@@ -58,8 +58,7 @@ TEST(Mixture, EveryCorpusGoesToItsEndBeforeItBeginsAnew) {
   for (int32_t i = 30; i < 200; ++i) EXPECT_EQ(times[i], 5);
   std::set<int32_t> pass;  // the first three epochs have nothing twice of the second
   for (size_t e = 0; e < 3; ++e)
-    for (const int32_t i : all[e])
-      EXPECT_TRUE(i < 30 || pass.insert(i).second);
+    for (const int32_t i : all[e]) EXPECT_TRUE(i < 30 || pass.insert(i).second);
 }
 
 TEST(Mixture, SeekAtEveryBorderGoesOnAsIfUninterrupted) {
@@ -137,7 +136,8 @@ TEST(WeightsOfLines, ReachTheRowsOfABatch) {
     ASSERT_EQ(b.target().weights.size(), b.target().right.ids.size());
     for (int64_t i = 0; i < b.size(); ++i)
       for (int64_t row = b.target().right.segments.begin(i); row < b.target().right.segments.begin(i + 1); ++row)
-        EXPECT_EQ(b.target().weights[static_cast<size_t>(row)], b.examples[static_cast<size_t>(i)] % 3 == 0 ? 0.5F : 1.0F);
+        EXPECT_EQ(b.target().weights[static_cast<size_t>(row)],
+                  b.examples[static_cast<size_t>(i)] % 3 == 0 ? 0.5F : 1.0F);
     const Batch d = take(other, 1)[0];
     expect_equal(b, d);
     EXPECT_EQ(b.target().weights, d.weights);

@@ -96,8 +96,10 @@ TEST(PieceDropout, LinksGoWithTheParts) {
   batches.next(b);
   EXPECT_EQ(Ids(b.source.ids.begin(), b.source.ids.begin() + 6), (Ids{4, 4, 5, 6, 7, 2}));
   EXPECT_EQ(Ids(b.target().right.ids.begin(), b.target().right.ids.begin() + 4), (Ids{4, 5, 5, 2}));
-  EXPECT_EQ(Ids(b.target().right.edges.start.begin(), b.target().right.edges.start.begin() + 5), (Ids{0, 4, 8, 13, 13}));
-  EXPECT_EQ(Ids(b.target().right.edges.to.begin(), b.target().right.edges.to.begin() + 13), (Ids{1, 2, 3, 4, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
+  EXPECT_EQ(Ids(b.target().right.edges.start.begin(), b.target().right.edges.start.begin() + 5),
+            (Ids{0, 4, 8, 13, 13}));
+  EXPECT_EQ(Ids(b.target().right.edges.to.begin(), b.target().right.edges.to.begin() + 13),
+            (Ids{1, 2, 3, 4, 1, 2, 3, 4, 0, 1, 2, 3, 4}));
 }
 
 }  // namespace

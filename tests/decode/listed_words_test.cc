@@ -57,7 +57,8 @@ TEST(ListedWords, GreedySaysWhatItWouldWithAllOthersHidden) {
   const auto model = tiny_model({.vocabulary = 50}, 2, 1.3f);
   const Shortlist list = some_words(50, 3);
   for (const Ids& source : random_sentences(6, 6, 50, 4)) {
-    SearchOptions hidden{.beam = 1, .processors = make_processors({.repetition_penalty = 1.3, .no_repeat = 2})}, listed = hidden;
+    SearchOptions hidden{.beam = 1, .processors = make_processors({.repetition_penalty = 1.3, .no_repeat = 2})},
+        listed = hidden;
     const Ids ids = list.ids_of(source);
     hidden.hidden.clear();
     for (int32_t id = 0; id < 50; ++id)

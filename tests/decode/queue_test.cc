@@ -133,7 +133,8 @@ TEST(SearchQueue, MemoryIsBoundedByTheRoom) {
   const auto peak_of = [&](int count, int64_t tokens, Arena& arena) {
     const Sentences sources(static_cast<size_t>(count), {5, 6, 7, 8, 9, 10, 11, 12, 13, 2});
     WatchedQueue queue(sources);
-    search(one, queue, {.beam = 4, .longest = 12, .processors = make_processors({.shortest = 11})}, tokens, nullptr, arena);
+    search(one, queue, {.beam = 4, .longest = 12, .processors = make_processors({.shortest = 11})}, tokens, nullptr,
+           arena);
     return arena.peak();
   };
   Arena arena, few, many;

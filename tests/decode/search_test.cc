@@ -199,10 +199,12 @@ TEST(Search, BeginsWithThePrefix) {
 TEST(Search, RulesHold) {
   const auto model = tiny_model({.d_model = 16, .vocabulary = 9}, 5, 1.1f);
   const IdLists sources = random_sentences(8, 6, 9, 3);
-  for (const auto& s : found(*model, sources, {.beam = 4, .n_best = 4, .longest = 12, .processors = make_processors({.shortest = 5})}))
+  for (const auto& s :
+       found(*model, sources, {.beam = 4, .n_best = 4, .longest = 12, .processors = make_processors({.shortest = 5})}))
     for (const Hypothesis& h : s) EXPECT_GE(h.ids.size(), 5u);
   for (const int64_t n : {1, 2, 3})
-    for (const auto& s : found(*model, sources, {.beam = 3, .n_best = 3, .longest = 30, .processors = make_processors({.no_repeat = n})}))
+    for (const auto& s : found(
+             *model, sources, {.beam = 3, .n_best = 3, .longest = 30, .processors = make_processors({.no_repeat = n})}))
       for (const Hypothesis& h : s) {
         std::vector<Ids> seen;
         for (size_t i = 0; i + static_cast<size_t>(n) <= h.ids.size(); ++i)
@@ -212,7 +214,9 @@ TEST(Search, RulesHold) {
       }
   const auto repeats = [&](double penalty) {
     int64_t count = 0;
-    for (const auto& s : found(*model, sources, {.beam = 1, .longest = 30, .processors = make_processors({.repetition_penalty = penalty})})) {
+    for (const auto& s :
+         found(*model, sources,
+               {.beam = 1, .longest = 30, .processors = make_processors({.repetition_penalty = penalty})})) {
       Ids ids = s[0].ids;
       std::sort(ids.begin(), ids.end());
       count += std::ssize(ids) - std::distance(ids.begin(), std::unique(ids.begin(), ids.end()));

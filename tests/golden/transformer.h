@@ -54,9 +54,7 @@ class Golden {
     o.tie = text("tie") == "all" ? Tie::all : Tie::none;
     return o;
   }
-  ModelSizes sizes() const {
-    return {integer("source_vocabulary"), integer("target_vocabulary"), integer("longest")};
-  }
+  ModelSizes sizes() const { return {integer("source_vocabulary"), integer("target_vocabulary"), integer("longest")}; }
 
  private:
   SafetensorsFile file_;

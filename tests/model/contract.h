@@ -70,8 +70,7 @@ class Contract : public testing::TestWithParam<Pair> {
     return o;
   }
   static std::unique_ptr<Model> model(const ModelOptions& o, float scale = 1.5f) {
-    auto m = std::make_unique<Model>(
-        o, ModelSizes{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
+    auto m = std::make_unique<Model>(o, ModelSizes{.source_vocabulary = 20, .target_vocabulary = 20, .longest = 100});
     m->initialize(3);
     for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= scale;
     m->parameters().repack();

@@ -39,8 +39,7 @@ std::vector<std::vector<float>> by_steps(const Model& model, const Sentences& so
 }
 
 /// The same all at once: [sentence][length * d_model].
-std::vector<float> at_once(const Model& model, const std::vector<int32_t>& source,
-                           const std::vector<int32_t>& target) {
+std::vector<float> at_once(const Model& model, const std::vector<int32_t>& source, const std::vector<int32_t>& target) {
   Arena arena;
   Ctx ctx(arena);
   Pass pass{ctx, model.parameters()};

@@ -56,9 +56,9 @@ void generate(const std::string& path, int64_t lines, uint64_t seed) {
 std::string hash_of(const Batch& b) {
   ContentHash hash;
   const Rows &source = b.source, &read = b.read, &right = b.target().right;
-  for (const std::span<const int32_t> ids : {std::span<const int32_t>(source.ids), std::span<const int32_t>(read.ids),
-                                             std::span<const int32_t>(right.ids), std::span<const int32_t>(source.segments.start),
-                                             std::span<const int32_t>(right.segments.start)})
+  for (const std::span<const int32_t> ids :
+       {std::span<const int32_t>(source.ids), std::span<const int32_t>(read.ids), std::span<const int32_t>(right.ids),
+        std::span<const int32_t>(source.segments.start), std::span<const int32_t>(right.segments.start)})
     hash.add({reinterpret_cast<const char*>(ids.data()), ids.size_bytes()});
   return hash.hex();
 }

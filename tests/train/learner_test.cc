@@ -105,7 +105,8 @@ Batch part(const Batch& b, int64_t from, int64_t end, int times) {
 void append(Batch& to, const Batch& more) {
   std::vector<int32_t> lengths;
   for (const Batch* b : {static_cast<const Batch*>(&to), &more})
-    for (int64_t i = 0; i < b->size(); ++i) lengths.push_back(static_cast<int32_t>(b->target().right.segments.length(i)));
+    for (int64_t i = 0; i < b->size(); ++i)
+      lengths.push_back(static_cast<int32_t>(b->target().right.segments.length(i)));
   to.source.ids.append(more.source.ids);
   to.read.ids.append(more.read.ids.begin(), more.read.ids.end());
   to.target().right.ids.append(more.target().right.ids.begin(), more.target().right.ids.end());

@@ -68,7 +68,7 @@ void LinearizedAttention::weights_of_row(const float* query, const Projected& p,
 }
 
 Var LinearizedAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
-                 AttentionState*) const {
+                              AttentionState*) const {
   const int64_t rows = p.q.rows(), dim = setup_.dim;
   check(std::ssize(memory_of) == rows, "attention", "{} rows read {} memories", rows, memory_of.size());
   const Var y = pass.ctx.make(Shape{rows, setup_.width()}, DType::f32, {});

@@ -9,8 +9,8 @@
 #include "autograd/reduce.h"
 #include "base/error.h"
 #include "model/attention/dot_product.h"
-#include "model/attention/running_sums.h"
 #include "model/attention/multi_head.h"
+#include "model/attention/running_sums.h"
 
 namespace attune {
 

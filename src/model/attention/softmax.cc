@@ -75,7 +75,7 @@ void SoftmaxAttention::prefill(const Pass& pass, const Projected& given, Attenti
 }
 
 Var SoftmaxAttention::read(const Pass& pass, const Projected& p, std::span<const int32_t> memory_of,
-                 AttentionState*) const {
+                           AttentionState*) const {
   return read_dot(pass, setup_, scored(pass, p), memory_of, rule(pass));
 }
 

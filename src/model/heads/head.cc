@@ -53,7 +53,8 @@ Var rows_of_words(const Pass& pass, const HeadInput& in) {
   const auto n = in.answers().rows();
   const Var ids = pass.ctx.make({n}, DType::i32, {});
   pass.ctx.run([&] {
-    check(std::ssize(in.words().start) == n + 1, "head", "{} answers, words of {}", n, std::ssize(in.words().start) - 1);
+    check(std::ssize(in.words().start) == n + 1, "head", "{} answers, words of {}", n,
+          std::ssize(in.words().start) - 1);
     for (int64_t s = 0; s < in.answers().count(); ++s)
       for (int64_t i = in.answers().begin(s); i < in.answers().begin(s + 1); ++i) {
         const int32_t from = in.words().start[static_cast<size_t>(i)];

@@ -1,5 +1,5 @@
-// The seam where answers plug in: what a model says about rows, its encoder's or its decoder's (a label for each text, a
-// label for each word, a number), and what it costs when the right answer is known. One file per kind, one line in
+// The seam where answers plug in: what a model says about rows, its encoder's or its decoder's (a label for each text,
+// a label for each word, a number), and what it costs when the right answer is known. One file per kind, one line in
 // kinds.inc.
 //
 // Answers are rows of i32, like the words of a translation, so that corpora, batches and shards need not know of them:

@@ -117,7 +117,9 @@ const std::vector<Fields>& input_options() {
 std::unique_ptr<Input> make_input(const InputSetup& setup, const Blueprint& b) {
   const ModelOptions& o = setup.side.options;
   const Choice& own = setup.decoder ? o.target_input : o.source_input;
-  const std::string key = own.kind.empty() ? "model.input" : setup.decoder ? "model.target_input" : "model.source_input";
+  const std::string key = own.kind.empty() ? "model.input"
+                          : setup.decoder  ? "model.target_input"
+                                           : "model.source_input";
   const Choice& choice = own_or(own, o.input);
   const size_t i = find_kind(input_kinds(), choice, key);
   const bool words = setup.decoder || setup.side.sizes.source_width == 0;

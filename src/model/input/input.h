@@ -1,5 +1,5 @@
-// The seam where inputs plug in: what becomes of ids, or of vectors, before the first layer. One file per kind, one line
-// in kinds.inc.
+// The seam where inputs plug in: what becomes of ids, or of vectors, before the first layer. One file per kind, one
+// line in kinds.inc.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,9 +16,7 @@ namespace attune {
 struct InputSetup {
   const SideSetup& side;
   bool decoder = false;
-  int64_t vocabulary() const {
-    return decoder ? side.sizes.target_vocabulary : side.sizes.source_vocabulary;
-  }
+  int64_t vocabulary() const { return decoder ? side.sizes.target_vocabulary : side.sizes.source_vocabulary; }
 };
 
 class Input {

@@ -34,8 +34,7 @@ AttentionSetup attention_setup(const Blueprint& b, const ModelOptions& o, int64_
 }
 
 Block::Block(const SideSetup& side, const Blueprint& b, int layer, const Input& input, bool decoder)
-    : self(make_mixer({side.options, input, layer, decoder}, b.at("self"))),
-      self_residual(b.at("self"), side.options) {
+    : self(make_mixer({side.options, input, layer, decoder}, b.at("self"))), self_residual(b.at("self"), side.options) {
   const ModelOptions& o = side.options;
   if (self->memory() > 0) self_residual.skip = 0;  // a text has no gaps
   if (decoder && side.read_width > 0) {
@@ -61,8 +60,7 @@ void Block::operator()(const Pass& pass, const BlockContext& context, StackRows&
 }
 
 void Block::feed(const Pass& pass, Stream& x) const {
-  if (feed_forward)
-    x.leave(pass, *feed_forward_residual, (*feed_forward)(pass, x.enter(pass, *feed_forward_residual)));
+  if (feed_forward) x.leave(pass, *feed_forward_residual, (*feed_forward)(pass, x.enter(pass, *feed_forward_residual)));
 }
 
 void Block::recomputed(const Pass& pass, const BlockContext& context, StackRows& rows) const {

@@ -1,5 +1,5 @@
-// One block of a Transformer (Vaswani et al. 2017, section 3.1): what mixes rows, attention to the encoder's where there
-// is one, and a feed-forward network, each in a residual connection.
+// One block of a Transformer (Vaswani et al. 2017, section 3.1): what mixes rows, attention to the encoder's where
+// there is one, and a feed-forward network, each in a residual connection.
 #pragma once
 #include <array>
 #include <memory>

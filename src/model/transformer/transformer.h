@@ -44,8 +44,8 @@ class TransformerDecoder : public Decoder {
   int64_t attention_layers() const override { return std::ssize(blocks_); }
   int64_t cross_layers() const override { return reads_ ? std::ssize(blocks_) : 0; }
   int64_t cross_heads() const override { return cross_heads_; }
-  /// The last but one (Garg et al. 2019, "Jointly Learning to Align and Translate with Transformer Models", section 4.1:
-  /// its alignments have far fewer errors than those of the last, which is busy choosing the next word).
+  /// The last but one (Garg et al. 2019, "Jointly Learning to Align and Translate with Transformer Models",
+  /// section 4.1: its alignments have far fewer errors than those of the last, which is busy choosing the next word).
   int64_t alignment_layer() const override { return std::max<int64_t>(0, std::ssize(blocks_) - 2); }
   bool can_be_guided(int64_t layer) const override;
   double mixing_operations(const Parameters& parameters, const DecodedRows& rows) const override;

@@ -175,7 +175,8 @@ TEST(Heads, ALabelForEachWord) {
       }
     if (!crf) {
       double expected = 0;
-      for (size_t i = 0; i < 6; ++i) expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.wanted.right.ids[i]));
+      for (size_t i = 0; i < 6; ++i)
+        expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.wanted.right.ids[i]));
       EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
     }
     EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6) << crf;
