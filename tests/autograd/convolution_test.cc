@@ -2,6 +2,7 @@
 
 #include "autograd/elementwise.h"
 #include "autograd/op_checks.h"
+#include "autograd/parameters.h"
 
 namespace attune {
 namespace {
@@ -151,6 +152,33 @@ TEST(Convolution, ASequenceDoesNotFeelItsNeighbours) {
       const auto apart = run_checked(op_of(alone), in, DType::f32).value;
       EXPECT_TRUE(same_bits({together.end() - std::ssize(apart), together.end()}, apart));
     }
+}
+
+TEST(Convolution, PanelsThatTheOwnerKeepsGiveTheSameBits) {
+  const Case c{{9, 4}, 24, 70, 3, {.stride = 2}};
+  const auto in = inputs_of(c);
+  Parameters p;
+  const int weight = p.add("weight", in[1].shape, true), bias = p.add("bias", in[2].shape);
+  p.allocate();
+  std::copy(in[1].values.begin(), in[1].values.end(), p.value(weight).as<float>());
+  std::copy(in[2].values.begin(), in[2].values.end(), p.value(bias).as<float>());
+  p.repack();
+  EXPECT_FALSE(p.can_be_int8(weight));
+  Gradients gradients(p);
+  const CheckRun plain = run_checked(op_of(c), in, DType::f32);
+  const Segments from = Segments::of_lengths(c.lengths), to = convolved(from, c.taps, c.options);
+  const CheckRun packed = run_checked(
+      [&](Ctx& ctx, const std::vector<Var>& v) {
+        gradients.start();
+        const Var w = p.var(ctx, weight, &gradients);
+        EXPECT_NE(w.slot()->packed, nullptr);
+        return convolution(ctx, v[0], {w, p.var(ctx, bias, &gradients)}, from, to, c.options);
+      },
+      {in[0]}, DType::f32);
+  EXPECT_TRUE(same_bits(packed.value, plain.value));
+  EXPECT_TRUE(same_bits(packed.grads[0], plain.grads[0]));
+  const float* dw = gradients.grad(weight).as<float>();
+  EXPECT_TRUE(same_bits({dw, dw + in[1].shape.size()}, plain.grads[1]));
 }
 
 TEST(Convolution, RowsOfTheResultAreKnownBefore) {
