@@ -11,8 +11,7 @@ namespace attune::kernels {
 
 namespace {
 
-constexpr int64_t kFilterRows = 240;  // rows of windows at a time for the weight's gradient
-constexpr int64_t kMostRows = 60;     // and for the other passes, at most
+constexpr int64_t kMostRows = 120;  // of windows at a time
 
 int64_t round_up(int64_t n) { return (n + 15) / 16 * 16; }  // floats of a whole cache line
 size_t bytes_of_floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
@@ -20,6 +19,8 @@ size_t bytes_of_floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float
 int64_t window_rows(int64_t depth) {
   return std::clamp<int64_t>(65536 / std::max<int64_t>(depth, 1) / 6 * 6, 12, kMostRows);
 }
+/// The same for the weight's gradient, which reads and writes all of it for each of these blocks.
+int64_t filter_rows(int64_t depth) { return std::clamp<int64_t>(393216 / std::max<int64_t>(depth, 1), 240, 480); }
 
 /// The product that makes `to` of `from`: each row of windows [taps * width] times a matrix with `columns` columns.
 struct Product {
@@ -89,7 +90,7 @@ Room room_of(const Convolution& c, ConvolutionPass pass) {
   const Product p = product_of(c, pass);
   Room room;
   if (pass == ConvolutionPass::weight) {
-    room.arranged = kFilterRows * p.depth;  // windows, of all workers together
+    room.arranged = filter_rows(p.depth) * p.depth;  // windows, of all workers together
     return room;
   }
   if (!c.packed || pass == ConvolutionPass::input) room.packed = round_up(packed_floats(p.depth, p.columns)) * c.groups;
@@ -132,7 +133,7 @@ class ByWindows {
         if (p_.phases == 1)
           rows_in_place(g, first, last, worker);
         else
-          for (int64_t phase = 0; phase < p_.phases; ++phase) rows_of_phase(g, phase, {first, last}, worker);
+          rows_by_phases(g, first, last, worker);
     });
   }
 
@@ -177,11 +178,17 @@ class ByWindows {
     gemm(m);
   }
 
-  /// Rows of one phase lie apart: their products are made side by side and then brought to where they belong.
-  void rows_of_phase(int64_t group, int64_t phase, Range rows, int worker) const {
+  void rows_by_phases(int64_t group, int64_t first, int64_t last, int worker) const {
     const float* data = panels(group);
-    for (int64_t f = 0; f < phase; ++f) data += packed_floats(phase_of(c_, f).taps() * p_.width, p_.columns);
-    const PackedMatrix weight = matrix(data, phase_of(c_, phase).taps() * p_.width);
+    for (int64_t f = 0; f < p_.phases; ++f) {
+      const PackedMatrix weight = matrix(data, phase_of(c_, f).taps() * p_.width);
+      rows_of_phase(group, f, weight, {first, last}, worker);
+      data += packed_floats(weight.k, p_.columns);
+    }
+  }
+
+  /// Rows of one phase lie apart: their products are made side by side and then brought to where they belong.
+  void rows_of_phase(int64_t group, int64_t phase, const PackedMatrix& weight, Range rows, int worker) const {
     float *windows = windows_ + worker * room_.windows, *results = results_ + worker * room_.results;
     const auto place = [&](int64_t row) { return p_.to.row<float>(row) + group * p_.columns; };
     int64_t list[kMostRows], count = 0;
@@ -200,8 +207,9 @@ class ByWindows {
       count = 0;
     };
     Walk walk(p_.way, rows.first);
-    for (int64_t t = rows.first; t < rows.last; ++t, walk.next()) {
+    for (int64_t t = rows.first; t < rows.last; ++t, walk.move()) {
       if (walk.phase() != phase) continue;
+      walk.look();
       fill_window(walk, p_, group, windows + count * weight.k);
       list[count++] = t;
       if (count == rows_) finish();
@@ -221,9 +229,9 @@ class ByWindows {
 /// weight (+)= y^T windows, one chain over all rows: a block goes on where the one before it stopped.
 void weight_by_windows(const Convolution& c, bool add, float* windows, ThreadPool* pool) {
   const Product p = product_of(c, ConvolutionPass::weight);
-  const int64_t rows = c.y.rows();
-  for (int64_t first = 0; first < rows; first += kFilterRows) {
-    const int64_t last = std::min(rows, first + kFilterRows);
+  const int64_t rows = c.y.rows(), each = filter_rows(p.depth);
+  for (int64_t first = 0; first < rows; first += each) {
+    const int64_t last = std::min(rows, first + each);
     for (int64_t g = 0; g < c.groups; ++g) {
       for_blocks(pool, last - first, 24, (last - first) * p.depth, [&](int64_t from, int64_t to) {
         fill_windows(p, g, first + from, first + to, windows + from * p.depth);

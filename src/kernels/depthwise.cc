@@ -11,8 +11,11 @@ KERNELS_BEGIN
 /// Walk::each, for this instruction set.
 template <class Body>
 HWY_INLINE void each_tap(const Walk& walk, const Body& body) {
-  for (int64_t y = walk.high().begin; y < walk.high().end; ++y)
-    for (int64_t x = walk.wide().begin; x < walk.wide().end; ++x) body(walk.tap(y, x), walk.source(y, x));
+  const Look &high = walk.high(), &wide = walk.wide();
+  for (int64_t y = high.begin; y < high.end; ++y) {
+    int64_t tap = walk.tap(y, wide.begin), row = walk.source(y, wide.begin);
+    for (int64_t x = wide.begin; x < wide.end; ++x, tap += wide.tap_step, row += wide.move) body(tap, row);
+  }
 }
 
 /// to (+)= bias + sum over taps: a row times its filter, one chain a channel. `taps(body)` calls body(tap, row) in

@@ -63,11 +63,11 @@ inline Look taps_of_phase(const Window& w, int64_t phase) {
   return l;
 }
 
-/// From a point of an axis to the places whose windows see it.
-inline Look look_behind(const Window& w, int64_t at, int64_t places) {
-  const int64_t from = at + w.before;
-  Look l = taps_of_phase(w, from % w.stride);
-  l.base = (from - l.tap * w.dilation) / w.stride;
+/// From a point of an axis to the places whose windows see it; `taps` are those of its phase.
+inline Look look_behind(const Window& w, const Look& taps, int64_t at, int64_t places) {
+  Look l = taps;
+  l.base = at + w.before - l.tap * w.dilation;
+  if (w.stride > 1) l.base /= w.stride;
   if (l.slots > 0) l.within(places);
   return l;
 }
@@ -81,6 +81,36 @@ struct Side {
   int64_t width(int64_t i) const { return sizes ? sizes[i].width : segments->length(i); }
 };
 
+/// One axis as a walk goes along it: where it is, and in which phase.
+class Along {
+ public:
+  Along(const Window& w, bool ahead) : window_(w), ahead_(ahead) {
+    for (int64_t i = 0; !ahead && i < std::min(w.stride, kKnown); ++i) taps_[i] = taps_of_phase(w, i);
+  }
+  int64_t at() const { return at_; }
+  int64_t phase() const { return phase_; }
+  void go_to(int64_t at) {
+    at_ = at;
+    phase_ = (at + window_.before) % window_.stride;
+  }
+  void move() {
+    ++at_;
+    if (++phase_ == window_.stride) phase_ = 0;
+  }
+  /// What it sees from here of another side of this length.
+  Look look(int64_t length) const {
+    if (ahead_) return look_ahead(window_, at_, length);
+    return look_behind(window_, phase_ < kKnown ? taps_[phase_] : taps_of_phase(window_, phase_), at_, length);
+  }
+
+ private:
+  static constexpr int64_t kKnown = 4;  // phases whose taps are found once
+  const Window& window_;
+  const bool ahead_;
+  int64_t at_ = 0, phase_ = 0;
+  Look taps_[kKnown];
+};
+
 /// Goes over the rows of one side and knows which rows of the other each of them sees.
 class Walk {
  public:
@@ -90,41 +120,50 @@ class Walk {
     const Window &height, &width;
     bool ahead;
   };
-  Walk(const Way& way, int64_t row) : way_(way), row_(row) {
+  Walk(const Way& way, int64_t row) : way_(way), row_(row), y_(way.height, way.ahead), x_(way.width, way.ahead) {
     const auto& start = way.here.segments->start;
     index_ = std::upper_bound(start.begin(), start.end() - 1, static_cast<int32_t>(row)) - start.begin() - 1;
     enter();
     const int64_t at = row - way.here.segments->begin(index_);
-    y_ = at / width_;
-    x_ = at % width_;
-    look(true);
+    y_.go_to(at / width_);
+    x_.go_to(at % width_);
+    look();
   }
   void next() {
+    move();
+    look();
+  }
+  /// next() in two parts, for those who skip rows: all that is seen is known after look() alone.
+  void move() {
     const Segments& segments = *way_.here.segments;
-    bool line = ++x_ == width_;
+    x_.move();
     if (++row_ == segments.begin(index_ + 1)) {
       do
         if (++index_ == segments.count()) return;
       while (segments.length(index_) == 0);
       enter();
-      x_ = y_ = 0;
-      line = true;
-    } else if (line) {
-      x_ = 0;
-      ++y_;
+      y_.go_to(0);
+    } else if (x_.at() < width_) {
+      return;
+    } else {
+      y_.move();
     }
-    look(line);
+    x_.go_to(0);
+    new_line_ = true;
+  }
+  void look() {
+    if (index_ == way_.here.segments->count()) return;  // beyond the last row
+    if (new_line_) high_ = y_.look(lines_);
+    new_line_ = false;
+    wide_ = x_.look(line_);
   }
   int64_t row() const { return row_; }
   /// Which of the phases of taps_of_phase the row is in, counted line by line. Looking behind only.
-  int64_t phase() const {
-    return (y_ + way_.height.before) % way_.height.stride * way_.width.stride +
-           (x_ + way_.width.before) % way_.width.stride;
-  }
+  int64_t phase() const { return y_.phase() * way_.width.stride + x_.phase(); }
   const Look& high() const { return high_; }
   const Look& wide() const { return wide_; }
   bool sees_nothing() const { return high_.begin == high_.end || wide_.begin == wide_.end; }
-  /// The other side's row at these slots, which lie within.
+  /// The other side's row at these slots, which lie within; and the tap.
   int64_t source(int64_t high, int64_t wide) const { return origin_ + high_.source(high) * line_ + wide_.source(wide); }
   int64_t tap(int64_t high, int64_t wide) const { return high_.tap_of(high) * way_.width.taps + wide_.tap_of(wide); }
   /// body(tap, row of the other side) for all taps that see one, in ascending order.
@@ -141,15 +180,13 @@ class Walk {
     lines_ = way_.there.height(index_);
     origin_ = way_.there.segments->begin(index_);
   }
-  void look(bool line) {
-    if (line) high_ = way_.ahead ? look_ahead(way_.height, y_, lines_) : look_behind(way_.height, y_, lines_);
-    wide_ = way_.ahead ? look_ahead(way_.width, x_, line_) : look_behind(way_.width, x_, line_);
-  }
 
   const Way way_;
-  int64_t row_, index_ = 0, x_ = 0, y_ = 0;
+  int64_t row_, index_ = 0;
   int64_t width_ = 0;                          // of this side's grid
   int64_t line_ = 0, lines_ = 0, origin_ = 0;  // the other side's width, height and first row
+  Along y_, x_;
+  bool new_line_ = true;
   Look high_, wide_;
 };
 
