@@ -9,6 +9,7 @@
 
 #include "api/timing.h"
 #include "base/aligned.h"
+#include "kernels/convolution.h"
 #include "tensor/tensor.h"
 
 namespace attune::laboratory {
@@ -38,6 +39,7 @@ struct Experiment {
 using Experiments = std::vector<Experiment>;
 void add_gemm(Experiments& to);
 void add_int8(Experiments& to);
+void add_convolution(Experiments& to);
 void add_attention(Experiments& to);
 void add_scores(Experiments& to);
 void add_softmax(Experiments& to);
@@ -81,6 +83,11 @@ void onednn_sgemm(const Sgemm& g);
 void openblas_sgemm(const Sgemm& g);
 /// [m, k] times [k, n], weights prepacked; A is u8 already and nothing is scaled: less work than ours.
 Run onednn_int8(int64_t m, int64_t n, int64_t k);
+/// Pictures with their channels side by side, as ours lie; the weight is in the order that the library likes best.
+struct DnnConvolution {
+  int64_t count, height, width, in, out, taps_high, taps_wide, stride, groups;
+};
+Run onednn_convolution(const DnnConvolution& c, kernels::ConvolutionPass pass, const Floats& x, const Floats& y);
 Run onednn_softmax(const Floats& x, const Floats& y, int64_t rows, int64_t cols);
 Run onednn_layer_norm(const Floats& x, const Floats& y, int64_t rows, int64_t cols);
 

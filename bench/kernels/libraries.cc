@@ -3,6 +3,7 @@
 #include <omp.h>
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
 #include <cstring>
 #include <dnnl.hpp>
@@ -79,6 +80,50 @@ Run onednn_int8(int64_t m, int64_t n, int64_t k) {
     product.execute(engine().stream, {{DNNL_ARG_SRC, x}, {DNNL_ARG_WEIGHTS, weights}, {DNNL_ARG_DST, y}});
     engine().stream.wait();
   };
+}
+
+Run onednn_convolution(const DnnConvolution& c, kernels::ConvolutionPass pass, const Floats& x, const Floats& y) {
+  using Memory = dnnl::memory;
+  using Tag = Memory::format_tag;
+  const auto f32 = Memory::data_type::f32;
+  const int64_t top = (c.taps_high - 1) / 2, left = (c.taps_wide - 1) / 2, down = c.height == 1 ? 1 : c.stride;
+  const int64_t height = (c.height - 1) / down + 1, width = (c.width - 1) / c.stride + 1;
+  const Memory::dims strides{down, c.stride}, before{top, left}, after{c.taps_high - 1 - top, c.taps_wide - 1 - left};
+  const Memory::desc from({c.count, c.in, c.height, c.width}, f32, Tag::nhwc),
+      to({c.count, c.out, height, width}, f32, Tag::nhwc);
+  const Memory::dims grouped{c.groups, c.out / c.groups, c.in / c.groups, c.taps_high, c.taps_wide};
+  const Memory::desc filters(c.groups > 1 ? grouped : Memory::dims(grouped.begin() + 1, grouped.end()), f32, Tag::any);
+  const auto method = dnnl::algorithm::convolution_direct;
+  const dnnl::convolution_forward::primitive_desc forward(
+      {dnnl::prop_kind::forward_training, method, from, filters, to, strides, before, after}, engine().engine);
+  // DNNL's names for x, weight and y are others in each pass.
+  const auto run = [&](const dnnl::primitive& primitive, const Memory::desc& weights, std::array<int, 3> names) -> Run {
+    const Memory values(from, engine().engine, x->data()), results(to, engine().engine, y->data());
+    const Memory w(weights, engine().engine);
+    std::memset(w.get_data_handle(), 0, weights.get_size());
+    return [x, y, primitive, values, results, w, names] {
+      primitive.execute(engine().stream, {{names[0], values}, {names[1], w}, {names[2], results}});
+      engine().stream.wait();
+    };
+  };
+  switch (pass) {
+    case kernels::ConvolutionPass::forward:
+      return run(dnnl::convolution_forward(forward), forward.weights_desc(),
+                 {DNNL_ARG_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DST});
+    case kernels::ConvolutionPass::input: {
+      const dnnl::convolution_backward_data::primitive_desc back({method, from, filters, to, strides, before, after},
+                                                                 engine().engine, forward);
+      return run(dnnl::convolution_backward_data(back), back.weights_desc(),
+                 {DNNL_ARG_DIFF_SRC, DNNL_ARG_WEIGHTS, DNNL_ARG_DIFF_DST});
+    }
+    case kernels::ConvolutionPass::weight: {
+      const dnnl::convolution_backward_weights::primitive_desc back({method, from, filters, to, strides, before, after},
+                                                                    engine().engine, forward);
+      return run(dnnl::convolution_backward_weights(back), back.diff_weights_desc(),
+                 {DNNL_ARG_SRC, DNNL_ARG_DIFF_WEIGHTS, DNNL_ARG_DIFF_DST});
+    }
+  }
+  return {};
 }
 
 Run onednn_softmax(const Floats& x, const Floats& y, int64_t rows, int64_t cols) {

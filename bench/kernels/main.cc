@@ -51,6 +51,7 @@ int main(int argc, char** argv) {
   Experiments experiments;
   add_gemm(experiments);
   add_int8(experiments);
+  add_convolution(experiments);
   add_attention(experiments);
   add_scores(experiments);
   add_softmax(experiments);

@@ -69,7 +69,7 @@ int64_t Parameters::numbers() const {
 
 int Parameters::add_entry(std::string name, const Shape& shape, bool packed) {
   check(data_.size() == 0, "parameters", "'{}' comes after allocate()", name);
-  check(!packed || shape.rank() == 2, "parameters", "'{}' is {}: only a matrix can be packed", name, shape.text());
+  check(!packed || shape.rank() >= 2, "parameters", "'{}' is {}: only a matrix can be packed", name, shape.text());
   Entry& e = entries_.emplace_back();
   e.name = std::move(name);
   e.shape = shape;
@@ -103,7 +103,7 @@ bool Parameters::holds_int8() const {
 
 bool Parameters::can_be_int8(int i) const {
   const Entry& e = entries_[static_cast<size_t>(i)];
-  return (e.packed || e.words) && e.shape[1] > 0 && e.shape[1] <= kernels::kInt8Longest;
+  return (e.packed || e.words) && e.shape.rank() == 2 && e.shape[1] > 0 && e.shape[1] <= kernels::kInt8Longest;
 }
 
 void Parameters::hold_int8() {
@@ -156,7 +156,7 @@ void Parameters::repack(ThreadPool* pool) {
     Entry& e = entries_[static_cast<size_t>(i)];
     if (e.int8) repack_int8(e, pool);
     if (e.int8 || !e.packed) continue;
-    const int64_t out = e.shape[0], in = e.shape[1];
+    const int64_t out = e.shape[0], in = e.shape.size() / std::max<int64_t>(out, 1);
     const float* w = data_.data() + e.offset;
     const auto room = [](Aligned<float>& panels, int64_t k, int64_t n) {
       const int64_t floats = kernels::packed_floats(k, n);
@@ -164,6 +164,7 @@ void Parameters::repack(ThreadPool* pool) {
       return panels.data();
     };
     e.matrix = kernels::pack(w, in, true, in, out, room(e.panels, in, out), pool);
+    if (e.shape.rank() > 2) continue;  // filters: what their gradient multiplies by is arranged in another way
     e.matrix_transposed = kernels::pack(w, in, false, out, in, room(e.panels_transposed, out, in), pool);
   }
 }
@@ -173,7 +174,7 @@ Var Parameters::var(Ctx& ctx, int i, Gradients* to) const {
   Var v = to && !e.buffer && !e.frozen ? ctx.parameter(value(i), to->grad(i), to->written(i)) : ctx.input(value(i));
   if (e.matrix.data) {
     v.slot()->packed = &e.matrix;
-    v.slot()->packed_transposed = &e.matrix_transposed;
+    if (e.matrix_transposed.data) v.slot()->packed_transposed = &e.matrix_transposed;
   }
   v.slot()->int8 = e.int8.get();
   return v;

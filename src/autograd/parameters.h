@@ -39,7 +39,8 @@ struct NamedParameter {
 
 class Parameters {
  public:
-  /// Names a parameter; all are added before allocate(). `packed` keeps panels of a weight matrix ready for linear().
+  /// Names a parameter; all are added before allocate(). `packed` keeps panels of a weight matrix ready for
+  /// linear(), or of filters [out, ...] for convolution().
   int add(std::string name, const Shape& shape, bool packed = false);
   /// The same for one that is a single matrix (or vector) in memory and several outside, one above the other: query,
   /// key and value of a layer, computed in one product. Without columns they are vectors.
