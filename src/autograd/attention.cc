@@ -15,6 +15,24 @@ namespace attune {
 
 namespace {
 
+void check_places(const Attention& a) {
+  check(!a.query_places == !a.key_places, "attention", "places of queries and of keys come together");
+  const auto fits = [](const char* what, const Tensor& places, int64_t rows) {
+    check(places.dtype == DType::i32 && places.contiguous(), "attention", "places of {} are not i32 side by side",
+          what);
+    check(placed_rows(places) == rows, "attention", "{} places for {} rows of {}", placed_rows(places), rows, what);
+  };
+  if (a.query_places) {
+    fits("queries", a.query_places, a.q.rows());
+    fits("keys", a.key_places, a.k.rows());
+  }
+  if (a.segment_heads.empty()) return;
+  check(a.heads == 1 && std::ssize(a.segment_heads) == a.queries->count(), "attention",
+        "{} segments of {} heads have {} heads of their own", a.queries->count(), a.heads, a.segment_heads.size());
+  for (const int32_t head : a.segment_heads)
+    check(head >= 0 && head < a.hook_heads, "attention", "a segment is head {} of {}", head, a.hook_heads);
+}
+
 /// Checks everything and fills in what was left to the default.
 Attention checked(Attention a) {
   check_attention("attention", a, a.dim);
@@ -24,7 +42,8 @@ Attention checked(Attention a) {
     check(!table || a.hook, "attention", "a table of relative positions is given, but nothing that reads it");
     if (table) check_same_type("attention", a.q, table);
   }
-  if (a.hook) a.hook->check_tables(a.tables, a.heads, a.dim);
+  check_places(a);
+  if (a.hook) a.hook->check_tables(a.tables, a.segment_heads.empty() ? a.heads : a.hook_heads, a.dim);
   return a;
 }
 
@@ -32,6 +51,9 @@ kernels::AttentionShape shape_of(const Attention& a) {
   kernels::AttentionShape x{a.queries, a.keys, a.heads, a.heads_kv, a.dim, a.scale, a.mask, a.dropout, a.hook};
   for (size_t i = 0; i < a.tables.size(); ++i)
     if (a.tables[i]) x.tables.values[i] = a.tables[i].value();
+  x.query_places = RowPlaces(a.query_places);
+  x.key_places = RowPlaces(a.key_places);
+  if (!a.segment_heads.empty()) x.segment_heads = a.segment_heads.data();
   return x;
 }
 
@@ -125,7 +147,10 @@ Var dropout_factors(Ctx& ctx, const Attention& a, int64_t segment, int64_t head)
 Var attention_reference(Ctx& ctx, const Attention& given) {
   const Attention a = checked(given);
   return reference::head_by_head(ctx, a, a.dim, [&](const reference::OneHead& one) {
-    const ReferencePlace place{one.head, one.q.rows(), one.k.rows(), a.scale, a.tables};
+    ReferencePlace place{one.head, one.q.rows(), one.k.rows(), a.scale, a.tables};
+    place.query_places = RowPlaces(a.query_places).from(a.queries->begin(one.segment));
+    place.key_places = RowPlaces(a.key_places).from(a.keys->begin(one.segment));
+    if (!a.segment_heads.empty()) place.head = a.segment_heads[static_cast<size_t>(one.segment)];
     const bool hooked = a.hook && one.q.rows() > 0 && one.k.rows() > 0;
     Var scores = scale(ctx, matmul(ctx, one.q, one.k, {.right = true}), static_cast<double>(a.scale));
     if (hooked) scores = add(ctx, scores, a.hook->scores_reference(ctx, one.q, place));

@@ -1,6 +1,7 @@
 // Multi-head scaled dot-product attention over packed sequences in one operation (Vaswani et al. 2017, section 3.2).
 #pragma once
 #include <array>
+#include <span>
 
 #include "autograd/tape.h"
 #include "kernels/attention.h"
@@ -12,8 +13,11 @@ struct ReferencePlace {
   int64_t head = 0, queries = 0, keys = 0;
   float scale = 1;  // what the scores were multiplied by
   std::array<Var, 2> tables = {};
+  RowPlaces query_places = {}, key_places = {};  // of the segment's rows, or none
   /// The place of query i minus that of key j.
-  int64_t distance(int64_t i, int64_t j) const { return i + keys - queries - j; }
+  int64_t distance(int64_t i, int64_t j) const {
+    return query_places ? query_places[i] - key_places[j] : i + keys - queries - j;
+  }
 };
 
 /// What a scheme of relative positions adds to attention: as a hook on tiles, and the same once more in plain
@@ -39,6 +43,11 @@ struct Attention {
   Dropout dropout = {};
   const RelativeScores* hook = nullptr;  // outlives the backward pass
   std::array<Var, 2> tables = {};        // what the hook reads; they get gradients
+  // What the hook is told of the rows; the mask goes by their index all the same. All of it outlives the backward pass.
+  Tensor query_places = {};  // i32 [rows] or [rows, axes]: where rows of q stand ...
+  Tensor key_places = {};    // ... and those of k; both or none: query i of n is at i + (m - n), a key at its index
+  std::span<const int32_t> segment_heads = {};  // where heads have segments of their own (heads is 1): each one's head
+  int64_t hook_heads = 0;                       // and how many there are
 };
 
 /// softmax(scale Q K^T) V per head and segment, [rows of q, heads * dim]. A query that sees no key gives zeros. Memory

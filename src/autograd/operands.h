@@ -37,7 +37,12 @@ inline void check_segments(const char* op, const Segments& segments, const Var& 
 
 /// The positions of n rows must be rows of a table.
 inline void check_row_positions(const char* op, const RowPositions& where, int64_t n, int64_t table_rows) {
-  const auto& [segments, offsets] = where;
+  const auto& [segments, offsets, places] = where;
+  if (places) {
+    check(places.dtype == DType::i32 && places.contiguous(), op, "places are not i32 side by side");
+    check(placed_rows(places) == n, op, "{} places for {} rows", placed_rows(places), n);
+    return;  // what they hold may not be known yet: see check_told_places
+  }
   const int64_t count = segments ? segments->count() : 1;
   check(offsets.empty() || std::ssize(offsets) == count, op, "{} offsets for {} segments", offsets.size(), count);
   for (int64_t i = 0; i < count; ++i) {
@@ -48,6 +53,14 @@ inline void check_row_positions(const char* op, const RowPositions& where, int64
             "segment {} has the positions {} to {}, the table of positions has {} rows", i, offset, offset + length - 1,
             table_rows);
   }
+}
+
+/// Where numbers may be looked at: whether the table reaches as far as the places that are told.
+inline void check_told_places(const char* op, const RowPositions& where, int64_t table_rows) {
+  const RowPlaces places(where.places);
+  for (int64_t i = 0; places && i < placed_rows(where.places); ++i)
+    check(places[i] >= 0 && places[i] < table_rows, op, "row {} stands at {}, the table of positions has {} rows", i,
+          places[i], table_rows);
 }
 
 }  // namespace attune

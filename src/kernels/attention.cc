@@ -108,6 +108,7 @@ ScoreTile score(const AttentionForward& a, const QueryTile& t, Mask::Range strip
                stride);
   if (x.hook) {
     scale_tile(s, tile.rows, round16(tile.cols), x.scale);
+    tile = x.hooked(tile);
     x.hook->scores(tile, x.tables, s);
   }
   hide_tile(x, tile, s);
@@ -366,7 +367,8 @@ void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment,
       row[j] = s * x.scale;
     }
     if (x.hook)
-      x.hook->scores({segment, head, n, m, i, 0, 1, m, m, qi, q.stride, x.dim, x.scale, scratch.data()}, x.tables, row);
+      x.hook->scores(x.hooked({segment, head, n, m, i, 0, 1, m, m, qi, q.stride, x.dim, x.scale, scratch.data()}),
+                     x.tables, row);
     for (int64_t j = seen.from; j < seen.to; ++j) most = std::max(most, row[j]);
     double total = 0;
     for (int64_t j = 0; j < m; ++j) {

@@ -4,9 +4,11 @@
 #pragma once
 #include <algorithm>
 #include <cstdint>
+#include <optional>
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "tensor/places.h"
 #include "tensor/segments.h"
 #include "tensor/tensor.h"
 
@@ -48,12 +50,35 @@ struct ScoreTile {
   int64_t stride;  // between rows of the tile's scores
   const float* q;  // the queries' vectors, q_stride apart, `dim` long
   int64_t q_stride, dim;
-  float scale = 1;           // what the scores were multiplied by
-  float* scratch = nullptr;  // as many floats as the hook asked for, on a cache line
+  float scale = 1;              // what the scores were multiplied by
+  float* scratch = nullptr;     // as many floats as the hook asked for, on a cache line
+  RowPlaces query_places = {};  // of its queries ...
+  RowPlaces key_places = {};    // ... and keys; none: query i stands at i + (m - n), a key at its index
 
-  /// The place of the first query minus that of the first key: rises by one per row, falls by one per column.
+  bool placed() const { return static_cast<bool>(query_places); }
+  /// The place of the first query minus that of the first key, where places are not told: rises by one per row, falls
+  /// by one per column.
   int64_t distance() const { return query + keys - queries - key; }
+  /// The place of a row's query minus that of a column's key.
+  int64_t distance(int64_t r, int64_t c) const {
+    return placed() ? query_places[r] - key_places[c] : distance() + r - c;
+  }
+  /// How much the distance rises per row and falls per column, if it does so evenly, as in a band with gaps.
+  std::optional<int64_t> even_step() const;
 };
+
+inline std::optional<int64_t> ScoreTile::even_step() const {
+  if (!placed()) return 1;
+  const auto step_of = [](const RowPlaces& p, int64_t n) { return p[n > 1 ? 1 : 0] - p[0]; };
+  const auto even = [](const RowPlaces& p, int64_t n, int64_t step) {
+    for (int64_t i = 1; i < n; ++i)
+      if (p[i] - p[i - 1] != step) return false;
+    return true;
+  };
+  const int64_t step = rows > 1 ? step_of(query_places, rows) : step_of(key_places, cols);
+  if (!even(query_places, rows, step) || !even(key_places, cols, step)) return {};
+  return step;
+}
 
 /// The tables a hook reads: what they hold, and where their gradients go (empty where none are wanted). A gradient
 /// holds numbers already: hooks add.
@@ -105,8 +130,18 @@ struct AttentionShape {
   Dropout dropout = {};
   const TileHook* hook = nullptr;
   HookTables tables = {};  // gradients are looked at on the way back only
+  // What the hook is told of the rows. The mask goes by their index all the same.
+  RowPlaces query_places = {}, key_places = {};  // of all of them, or none: see ScoreTile
+  const int32_t* segment_heads = nullptr;  // the hook's head of each segment, where heads have segments of their own
 
   int64_t hook_floats() const { return hook ? hook->scratch(dim) : 0; }
+  /// A tile as the hook sees it.
+  ScoreTile hooked(ScoreTile t) const {
+    t.query_places = query_places.from(queries->begin(t.segment) + t.query);
+    t.key_places = key_places.from(keys->begin(t.segment) + t.key);
+    if (segment_heads) t.head = segment_heads[t.segment];
+    return t;
+  }
 };
 
 struct Rows {

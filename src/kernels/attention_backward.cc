@@ -144,16 +144,19 @@ void strip_backward(const AttentionBackward& a, const BackwardSpace& w, const St
   const int64_t padded = round16(x.tile.cols);
   panel_scores(dout, w.dout.stride, x.tile.rows, shape.dim, w.values_t,
                {x.tile.key - key0, x.tile.key - key0 + x.tile.cols}, x.ds, kKeyTile);
-  if (hook) {
-    scale_tile(x.s, x.tile.rows, padded, shape.scale);
-    hook->scores(x.tile, shape.tables, x.s);
-    hook->values_backward(x.tile, shape.tables, dout, w.dout.stride, x.ds);
+  const float* dots = x.tile.keys <= kKeyTile && !a.part ? nullptr : w.dots + x.at;
+  if (!hook) {
+    hide_tile(shape, x.tile, x.s);
+    return soften_backward(a, x.tile, x.s, x.ds, dots);
   }
+  const ScoreTile seen = shape.hooked(x.tile);
+  scale_tile(x.s, x.tile.rows, padded, shape.scale);
+  hook->scores(seen, shape.tables, x.s);
+  hook->values_backward(seen, shape.tables, dout, w.dout.stride, x.ds);
   hide_tile(shape, x.tile, x.s);
-  soften_backward(a, x.tile, x.s, x.ds, x.tile.keys <= kKeyTile && !a.part ? nullptr : w.dots + x.at);
-  if (!hook) return;
-  hook->values_gradient(x.tile, shape.tables, x.s, dout, w.dout.stride);
-  hook->scores_backward(x.tile, shape.tables, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
+  soften_backward(a, x.tile, x.s, x.ds, dots);
+  hook->values_gradient(seen, shape.tables, x.s, dout, w.dout.stride);
+  hook->scores_backward(seen, shape.tables, x.ds, w.dq.data + x.at * w.dq.stride, w.dq.stride);
   scale_tile(x.ds, x.tile.rows, padded, shape.scale);
 }
 

@@ -30,6 +30,7 @@ HWY_INLINE void soften(float* s, int64_t n, float factor) {
 void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
   constexpr float kLog2E = 1.44269504f;
   const int64_t n = find_keys(a, i, w), group = a.heads / a.heads_kv, positions = a.positions ? a.positions : n;
+  const auto place = static_cast<int32_t>(positions - 1);
   float* out = a.out.data + i * a.out.stride;
   if (n == 0) {
     std::fill_n(out, a.heads * a.dim, 0.0f);
@@ -39,8 +40,12 @@ void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
     const int64_t column = h / group * a.dim;
     const float* q = a.q.data + i * a.q.stride + h * a.dim;
     dots(w, n, q, column, a.dim, h + 1 < a.heads && (h + 1) % group == 0);
-    const ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1,
-                         n, n, q,         a.dim,     a.dim,         a.scale,       w.hook};
+    ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1,
+                   n, n, q,         a.dim,     a.dim,         a.scale,       w.hook};
+    if (a.key_places) {
+      tile.query_places = {&place, 1};
+      tile.key_places = {a.key_places, 1};
+    }
     if (a.hook) {
       for (int64_t j = 0; j < n; ++j) w.scores[j] *= a.scale;
       a.hook->scores(tile, a.tables, w.scores);

@@ -32,8 +32,9 @@ struct AttentionStep {
   int64_t longest = 0;                               // keys of the row that has most
   const TileHook* hook = nullptr;                    // sees tiles of one row, the last of `positions`
   HookTables tables = {};
-  int64_t positions = 0;    // so far, this step's included: a row's keys are the last of them; 0: it has all
-  void* scratch = nullptr;  // attention_step_scratch bytes
+  int64_t positions = 0;  // so far, this step's included: a row's keys are the last of them; 0: it has all
+  const int32_t* key_places = nullptr;  // [longest]: where they stand if they are others; the query is at the last
+  void* scratch = nullptr;              // attention_step_scratch bytes
 };
 void attention_step(const AttentionStep& a, ThreadPool* pool = nullptr);
 

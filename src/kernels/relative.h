@@ -1,7 +1,8 @@
 // What schemes of relative positions add to tiles of scores: products with vectors by distance, and biases by distance,
 // forward and back. A TileHook is made of them. Neither a third matrix of queries x keys x columns nor a second one of
 // scores ever exists: a strip of rows is multiplied with the few distances it meets, and the products are added along
-// the diagonals (the skewing of Huang et al. 2018, on the way from one register to the next).
+// the diagonals (the skewing of Huang et al. 2018, on the way from one register to the next). Where the tile tells
+// places of its own, evenly spaced ones go the same way, by the diagonals' own vectors; others go pair by pair.
 #pragma once
 #include <algorithm>
 #include <cstdint>
@@ -41,6 +42,9 @@ struct DistanceTerm {
   const float* x = nullptr;  // rows x_stride apart
   int64_t x_stride = 0;
   float factor = 1;
+
+  /// For the rows of a tile from this one on.
+  DistanceTerm from(int64_t row) const { return {table, x ? x + row * x_stride : nullptr, x_stride, factor}; }
 };
 
 /// s[r, c] += factor x_r . vectors[distance of r and c].
@@ -77,6 +81,8 @@ inline ScoreTile piece_of(const ScoreTile& t, int64_t row, int64_t col) {
   p.rows = std::min(kPieceRows, t.rows - row);
   p.cols = std::min(kPieceCols, t.cols - col);
   p.q += row * t.q_stride;
+  p.query_places = t.query_places.from(row);
+  p.key_places = t.key_places.from(col);
   return p;
 }
 
@@ -87,7 +93,37 @@ void for_pieces(const ScoreTile& t, F f) {
     for (int64_t col = 0; col < t.cols; col += kPieceCols) f(piece_of(t, row, col), row * t.stride + col);
 }
 
-/// The diagonals of a piece as a tile of one row.
+/// s[r, c] += bias(distance of r and c); writes to kPieceDistances floats of the tile's scratch.
+template <class F>
+void add_biases(const ScoreTile& tile, float* s, F bias) {
+  for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
+    if (const auto step = t.even_step()) {
+      const int64_t diagonals = t.rows + t.cols - 1, most = t.distance(t.rows - 1, 0);
+      for (int64_t i = 0; i < diagonals; ++i) t.scratch[i] = bias(most - *step * i);
+      return add_bias(t, t.scratch, s + at);
+    }
+    for (int64_t r = 0; r < t.rows; ++r)
+      for (int64_t c = 0; c < t.cols; ++c) s[at + r * t.stride + c] += bias(t.distance(r, c));
+  });
+}
+
+/// add(distance, sum of ds[r, c] over some r and c so far apart), until all of them are told; the same scratch.
+template <class F>
+void add_bias_gradients(const ScoreTile& tile, const float* ds, F add) {
+  for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
+    if (const auto step = t.even_step()) {
+      const int64_t diagonals = t.rows + t.cols - 1, most = t.distance(t.rows - 1, 0);
+      std::fill_n(t.scratch, diagonals, 0.0f);
+      add_diagonals(t, ds + at, t.scratch);
+      for (int64_t i = 0; i < diagonals; ++i) add(most - *step * i, t.scratch[i]);
+      return;
+    }
+    for (int64_t r = 0; r < t.rows; ++r)
+      for (int64_t c = 0; c < t.cols; ++c) add(t.distance(r, c), ds[at + r * t.stride + c]);
+  });
+}
+
+/// The diagonals of a piece that tells no places as a tile of one row.
 inline ScoreTile diagonals_of(const ScoreTile& t) {
   ScoreTile d = t;
   d.query += t.rows - 1;

@@ -4,14 +4,17 @@
 #include <cstdint>
 #include <span>
 
+#include "tensor/places.h"
 #include "tensor/segments.h"
 
 namespace attune {
 
-/// The position of a row of a packed batch: its index within its segment, plus the segment's offset if there are any.
+/// The position of a row of a packed batch: its index within its segment, plus the segment's offset if there are any;
+/// or what is told.
 struct RowPositions {
   const Segments* segments = nullptr;     // null: all rows are one segment
   std::span<const int32_t> offsets = {};  // one per segment, or none
+  Tensor places = {};                     // i32 [rows] or [rows, axes], of which tables by position read the first
 };
 
 namespace kernels {
@@ -19,12 +22,13 @@ namespace kernels {
 /// The positions of consecutive rows, one after another.
 class PositionWalk {
  public:
-  PositionWalk(const RowPositions& where, int64_t row) : where_(where), row_(row) {
+  PositionWalk(const RowPositions& where, int64_t row) : where_(where), places_(where.places), row_(row) {
     if (!where.segments) return;
     const auto& start = where.segments->start;
     segment_ = std::upper_bound(start.begin(), start.end(), row) - start.begin() - 1;
   }
   int64_t next() {
+    if (places_) return places_[row_++];
     int64_t first = 0;
     if (where_.segments) {
       while (row_ >= where_.segments->begin(segment_ + 1)) ++segment_;  // empty segments too
@@ -36,6 +40,7 @@ class PositionWalk {
 
  private:
   const RowPositions& where_;
+  RowPlaces places_;
   int64_t row_, segment_ = 0;
 };
 

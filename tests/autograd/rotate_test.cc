@@ -103,6 +103,31 @@ TEST(Rotate, AnOffsetGoesOnWhereASequenceStopped) {
       same_bits(run_checked(op_of(last), {row}, DType::f32).value, std::vector<double>(all.end() - 16, all.end())));
 }
 
+TEST(Rotate, ATurnIsThatOfTheToldPlace) {
+  const auto x = random_input({20, 16}, 1);
+  const auto index = std::make_shared<Places>(90, 16, std::vector<int32_t>{20});
+  std::vector<int32_t> told, straight;
+  for (int32_t i = 0; i < 20; ++i) {
+    straight.insert(straight.end(), {i, -7});  // only the first axis counts
+    told.push_back(i * 37 % 90);
+  }
+  const auto told_op = [&](const std::vector<int32_t>& places, int64_t axes) {
+    auto p = std::make_shared<Places>(90, 16, std::vector<int32_t>{20});
+    p->rotation.where.places = Tensor(places.data(), Shape{20, axes});
+    return p;
+  };
+  EXPECT_TRUE(same_bits(run_checked(op_of(told_op(straight, 2)), {x}, DType::f32).value,
+                        run_checked(op_of(index), {x}, DType::f32).value));
+  const auto p = told_op(told, 1);
+  const auto turned = run_checked(op_of(p), {x}, DType::f32).value;
+  for (size_t i = 0; i < 20; ++i) {
+    const double angle = told[i], c = std::cos(angle), s = std::sin(angle);  // of the first pair
+    EXPECT_NEAR(turned[i * 16], x.values[i * 16] * c - x.values[i * 16 + 1] * s, 1e-5);
+  }
+  EXPECT_LT(gradient_error(op_of(p, true), {x}), 1e-6);
+  expect_precise(op_of(p), op_of(p, true), {x});
+}
+
 TEST(Rotate, SaysWhatDoesNotFit) {
   const auto say = [](const Rotation& r, Shape shape) {
     Bench t;
@@ -117,6 +142,12 @@ TEST(Rotate, SaysWhatDoesNotFit) {
   const Places far(10, 4, {8}, {3});
   EXPECT_EQ(say(far.rotation, {8, 8}),
             "[rotate] segment 0 has the positions 3 to 10, the table of positions has 10 rows");
+  const std::vector<int32_t> places{0, 1, 2, 3, 9, 8, 7, 10};
+  Places told(10, 4, {8});
+  told.rotation.where.places = Tensor(places.data(), Shape{7});
+  EXPECT_EQ(say(told.rotation, {8, 8}), "[rotate] 7 places for 8 rows");
+  told.rotation.where.places = Tensor(places.data(), Shape{8});
+  EXPECT_EQ(say(told.rotation, {8, 8}), "[rotate] row 7 stands at 10, the table of positions has 10 rows");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <map>
 #include <random>
 #include <vector>
 
@@ -16,10 +17,54 @@ struct Case {
   int64_t rows, cols, dim;
   int64_t corner;  // the distance of the first row and column
   DistanceRange range;
+  std::vector<int32_t> queries = {}, keys = {};  // their places, if they are told
+  int64_t axes = 1;
+
+  int64_t distance(int64_t r, int64_t c) const {
+    if (queries.empty()) return corner + r - c;
+    return queries[static_cast<size_t>(r * axes)] - keys[static_cast<size_t>(c * axes)];
+  }
 };
 
-std::vector<Case> cases() {
+/// The i-th of n places is f(i); on further axes stands what nobody may look at.
+template <class F>
+std::vector<int32_t> places(int64_t n, int64_t axes, F f) {
+  std::vector<int32_t> p;
+  for (int64_t i = 0; i < n; ++i)
+    for (int64_t a = 0; a < axes; ++a) p.push_back(static_cast<int32_t>(a == 0 ? f(i) : -1000000 + 77 * i));
+  return p;
+}
+
+/// Cases whose rows tell where they stand.
+std::vector<Case> placed_cases() {
   std::vector<Case> all;
+  const auto add = [&](const Case& c, int64_t axes, auto query, auto key) {
+    all.push_back(c);
+    all.back().queries = places(c.rows, axes, query);
+    all.back().keys = places(c.cols, axes, key);
+    all.back().axes = axes;
+  };
+  for (const int64_t dim : {16, 33})
+    for (const DistanceRange range : {DistanceRange{-900, 900}, DistanceRange{-16, 16}, DistanceRange{0, 63}})
+      for (const auto& [rows, cols] : {std::pair{96, 128}, {48, 100}, {7, 17}, {1, 300}, {1, 1}, {130, 200}, {6, 1}}) {
+        const Case c{rows, cols, dim, 0, range};
+        const auto evenly = [](int64_t step, int64_t first) { return [=](int64_t i) { return first + step * i; }; };
+        const auto apart = [](int64_t i) { return 5 * i + i * i % 4; };               // a cluster's rows
+        const auto anywhere = [](int64_t i) { return (i * 7919 + 13) % 501 - 250; };  // in no order at all
+        add(c, 1, evenly(1, 40), evenly(1, 0));
+        add(c, 2, evenly(3, 7), evenly(3, 1));    // a band with gaps
+        add(c, 1, evenly(-2, 9), evenly(-2, 5));  // backwards
+        add(c, 1, evenly(0, 4), evenly(0, 9));    // all in one place
+        add(c, 1, evenly(1, 0), evenly(4, 3));    // pooled keys, at their last row's place
+        add(c, 3, apart, apart);
+        add(c, 1, anywhere, anywhere);
+        add(c, 1, evenly(1, 500), [](int64_t i) { return 500 + i / 3; });  // few distances, and no even step
+      }
+  return all;
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all = placed_cases();
   for (int64_t dim : {16, 64, 7, 33}) {
     all.push_back({96, 128, dim, 40, {-300, 300}});   // nothing is clipped
     all.push_back({96, 128, dim, 40, {-16, 16}});     // both ends are
@@ -67,6 +112,9 @@ struct World {
     tile.q_stride = wide;
     tile.dim = c.dim;
     tile.scratch = scratch.data();
+    if (c.queries.empty()) return;
+    tile.query_places = {c.queries.data(), c.axes};
+    tile.key_places = {c.keys.data(), c.axes};
   }
   Tensor table(std::vector<float>& v) const { return Tensor(v.data(), Shape{c.range.rows(), wide}).columns(0, c.dim); }
   DistanceTerm term(bool with_gradient) {
@@ -76,7 +124,7 @@ struct World {
   void each(F f) const {
     for (int64_t r = 0; r < c.rows; ++r)
       for (int64_t j = 0; j < c.cols; ++j)
-        f(static_cast<size_t>(r), static_cast<size_t>(j), static_cast<size_t>(c.range.row(c.corner + r - j)));
+        f(static_cast<size_t>(r), static_cast<size_t>(j), static_cast<size_t>(c.range.row(c.distance(r, j))));
   }
 };
 
@@ -157,6 +205,46 @@ TEST(Relative, BiasesByDiagonal) {
       expect_near(w.s, want, c, "scores");
     }
   }
+}
+
+/// A number for each distance, and what flows back into it.
+TEST(Relative, BiasesByDistance) {
+  const auto bias = [](int64_t distance) { return 0.25f * static_cast<float>(std::abs(distance) % 37); };
+  for (const Case& c : cases()) {
+    World w(c);
+    auto want = doubles(w.s);
+    std::map<int64_t, double> sums, got;
+    w.each([&](size_t r, size_t j, size_t) {
+      const int64_t distance = c.distance(static_cast<int64_t>(r), static_cast<int64_t>(j));
+      sums[distance] += w.s[r * static_cast<size_t>(w.stride) + j];
+      want[r * static_cast<size_t>(w.stride) + j] += static_cast<double>(bias(distance));
+    });
+    add_bias_gradients(w.tile, w.s.data(),
+                       [&](int64_t distance, float sum) { got[distance] += static_cast<double>(sum); });
+    ASSERT_EQ(got.size(), sums.size());
+    for (const auto& [distance, sum] : sums) ASSERT_NEAR(got[distance], sum, 1e-4 * (1 + std::fabs(sum))) << distance;
+    add_biases(w.tile, w.s.data(), bias);
+    expect_near(w.s, want, c, "scores");
+  }
+}
+
+TEST(Relative, KnowsAnEvenStep) {
+  const auto step = [](const std::vector<int32_t>& queries, const std::vector<int32_t>& keys) {
+    ScoreTile t{};
+    t.rows = std::ssize(queries);
+    t.cols = std::ssize(keys);
+    t.query_places = {queries.data(), 1};
+    t.key_places = {keys.data(), 1};
+    return t.even_step();
+  };
+  EXPECT_EQ(ScoreTile{}.even_step(), 1);
+  EXPECT_EQ(step({3, 5, 7}, {0, 2}), 2);
+  EXPECT_EQ(step({3}, {9, 6, 3}), -3);
+  EXPECT_EQ(step({3, 4}, {7}), 1);
+  EXPECT_EQ(step({8}, {8}), 0);
+  EXPECT_EQ(step({3, 5, 7}, {0, 1}), std::nullopt);
+  EXPECT_EQ(step({3, 5, 8}, {0, 2}), std::nullopt);
+  EXPECT_EQ(step({3, 5}, {0, 2, 5}), std::nullopt);
 }
 
 TEST(Relative, PiecesCoverATileOnce) {

@@ -33,10 +33,9 @@ inline std::vector<Pair> all_pairs() {
   for (const AttentionKind& kind : attention_kinds())
     for (const Choice& attention : variants(kind.name))
       for (const PositionKind& position : position_kinds()) {
-        // Gaps hide the distance; other scores are tried beside a few schemes only.
-        const bool gaps = attention.options.contains("dilation");
+        // Other scores are tried beside a few schemes only.
         const bool other = attention.kind == "softmax" && !attention.options.empty();
-        const Relative takes = gaps || other ? Relative::turned : kind.relative;
+        const Relative takes = other ? Relative::turned : kind.relative;
         if (other && position.name != std::string("sinusoidal") && position.name != std::string("rope")) continue;
         if (position.relative <= takes) pairs.push_back({attention, {position.name}});
       }

@@ -98,6 +98,7 @@ Projected AdaptiveSpanAttention::head_of(const Pass& pass, const Projected& p, i
   one.k_column += shared * setup_.dim;
   one.v_column += shared * setup_.dim;
   one.hook = &scores_;
+  one.query_places = one.key_places = {};  // a span is counted in rows
   one.tables = {slice_rows(pass.ctx, pass[span_], head, 1)};
   return one;
 }

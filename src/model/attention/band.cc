@@ -3,8 +3,6 @@
 #include <algorithm>
 
 #include "autograd/arrange.h"
-#include "base/error.h"
-#include "model/attention/rearranged.h"
 
 namespace attune {
 
@@ -28,17 +26,18 @@ Rearrangement interleave(const Segments& segments, int64_t gap) {
 }  // namespace
 
 BandAttention::BandAttention(const Options& o, const AttentionSetup& setup, const Blueprint&)
-    : setup_(setup), width_(o.width), dilation_(o.dilation), mask_(Mask::band(o.width, setup.causal)) {
-  if (dilation_ > 1 && setup.relative == Relative::scores)
-    fail(ErrorKind::recipe,
-         "attention \"band\" with gaps (dilation = {}) can't count distances for the position scheme \"{}\"\n"
-         "  fix: dilation = 1, or a scheme that is added to the embeddings (sinusoidal, learned)",
-         dilation_, setup.position);
+    : setup_(setup), width_(o.width), dilation_(o.dilation), mask_(Mask::band(o.width, setup.causal)) {}
+
+/// The sequences of a dilated band, and where their rows stood.
+Rearrangement BandAttention::apart(const Pass& pass, const Projected& p) const {
+  Rearrangement r = interleave(*p.queries, dilation_);
+  if (p.hook) find_places(pass.ctx, r, *p.queries, p.query_places);
+  return r;
 }
 
 Var BandAttention::mix(const Pass& pass, const Projected& p) const {
   if (dilation_ == 1) return attention(pass.ctx, dot_attention(pass, setup_, p, mask_));
-  const auto r = keep(pass.ctx, interleave(*p.queries, dilation_));
+  const auto r = keep(pass.ctx, apart(pass, p));
   const Var mixed = attention(pass.ctx, dot_attention(pass, setup_, rearranged(pass.ctx, p, *r), mask_));
   return put_back(pass.ctx, mixed, *r);
 }
@@ -61,7 +60,7 @@ bool BandAttention::weights(const Pass& pass, const Projected& p, float* out) co
   const int64_t n = p.queries->length(0);
   std::fill_n(out, setup_.heads * n * n, 0.0f);
   // Each of the sequences by itself, its weights spread over the positions they belong to.
-  const Rearrangement r = interleave(*p.queries, dilation_);
+  const Rearrangement r = apart(pass, p);
   Projected all = rearranged(pass.ctx, p, r);
   std::vector<float> part;
   for (int64_t s = 0; s < r.segments.count(); ++s) {
@@ -71,6 +70,7 @@ bool BandAttention::weights(const Pass& pass, const Projected& p, float* out) co
     q.q = q.k = slice_rows(pass.ctx, all.q, from, m);
     if (all.k.slot() != all.q.slot()) q.k = slice_rows(pass.ctx, all.k, from, m);
     q.queries = q.keys = &one;
+    if (all.query_places) q.query_places = q.key_places = all.query_places.row_range(from, m);
     part.assign(static_cast<size_t>(setup_.heads * m * m), 0);
     dot_weights(pass, setup_, q, mask_, part.data());
     for (int64_t h = 0; h < setup_.heads; ++h)

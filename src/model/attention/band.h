@@ -3,6 +3,7 @@
 #pragma once
 #include "base/fields.h"
 #include "model/attention/dot_product.h"
+#include "model/attention/rearranged.h"
 
 namespace attune {
 
@@ -36,6 +37,8 @@ class BandAttention : public AttentionMechanism {
   double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
 
  private:
+  Rearrangement apart(const Pass& pass, const Projected& p) const;
+
   AttentionSetup setup_;
   int64_t width_, dilation_;
   Mask mask_;

@@ -15,7 +15,18 @@ Attention dot_attention(const Pass& pass, const AttentionSetup& s, const Project
   a.dropout = pass.ctx.dropout(s.dropout, s.site);
   a.hook = p.hook;
   a.tables = p.tables;
+  if (p.hook) {
+    a.query_places = p.query_places;
+    a.key_places = p.key_places;
+  }
   return a;
+}
+
+HookTables hook_tables(const Projected& p) {
+  HookTables t;
+  for (size_t i = 0; i < p.tables.size(); ++i)
+    if (p.tables[i]) t.values[i] = p.tables[i].value();
+  return t;
 }
 
 namespace {
@@ -27,13 +38,6 @@ float scale_of(const StepRule& rule, const AttentionSetup& s) {
 kernels::ScoreRule score_rule(const StepRule& rule) {
   const auto numbers = [](const Var& x) { return x ? x.value().as<float>() : nullptr; };
   return {rule.score, rule.normaliser, numbers(rule.vector), numbers(rule.bias)};
-}
-
-HookTables tables_of(const Projected& p) {
-  HookTables t;
-  for (size_t i = 0; i < p.tables.size(); ++i)
-    if (p.tables[i]) t.values[i] = p.tables[i].value();
-  return t;
 }
 
 /// What steps and reads share: `a` says where the keys are.
@@ -63,6 +67,7 @@ Var attend(Ctx& ctx, const AttentionSetup& s, const Projected& p, kernels::Atten
 Var step_dot(const Pass& pass, const AttentionSetup& s, const Projected& p, const CachedKeys& keys,
              const StepRule& rule) {
   const KeyCache& cache = keys.cache;
+  check(!p.hook || !p.query_places, "attention", "steps count their places by themselves");
   const int64_t rows = cache.rows(), kept = std::min(cache.kept(), keys.last);
   kernels::AttentionStep a;
   a.keys = cache.paged(keys.head_kv * s.dim);
@@ -70,15 +75,20 @@ Var step_dot(const Pass& pass, const AttentionSetup& s, const Projected& p, cons
   a.ids = cache.ancestors() + (cache.kept() - kept) * rows;
   a.longest = kept;
   a.hook = p.hook;
-  a.tables = tables_of(p);
+  a.tables = hook_tables(p);
   a.positions = cache.steps();
   if (keys.stride == 1) return attend(pass.ctx, s, p, a, rule);
 
   const int64_t count = (kept + keys.stride - 1) / keys.stride;
-  const Scratch chosen(pass.ctx.arena, count * rows * static_cast<int64_t>(sizeof(int32_t)));
-  for (int64_t j = 0; j < count; ++j)
-    std::copy_n(a.ids + (kept - 1 - (count - 1 - j) * keys.stride) * rows, rows, chosen.as<int32_t>() + j * rows);
-  a.ids = chosen.as<int32_t>();
+  const Scratch chosen(pass.ctx.arena, count * (rows + 1) * static_cast<int64_t>(sizeof(int32_t)));
+  int32_t *ids = chosen.as<int32_t>(), *places = ids + count * rows;
+  for (int64_t j = 0; j < count; ++j) {
+    const int64_t back = (count - 1 - j) * keys.stride;
+    std::copy_n(a.ids + (kept - 1 - back) * rows, rows, ids + j * rows);
+    places[j] = static_cast<int32_t>(a.positions - 1 - back);
+  }
+  a.ids = ids;
+  a.key_places = places;
   a.longest = count;
   return attend(pass.ctx, s, p, a, rule);
 }
@@ -116,7 +126,9 @@ void dot_weights(const Pass&, const AttentionSetup& s, const Projected& p, const
   shape.scale = scale_of(rule, s);
   shape.mask = mask;
   shape.hook = p.hook;
-  shape.tables = tables_of(p);
+  shape.tables = hook_tables(p);
+  shape.query_places = RowPlaces(p.query_places);
+  shape.key_places = RowPlaces(p.key_places);
   const kernels::Rows q{p.q.value().as<float>() + p.q_column, p.q.value().stride};
   const kernels::Rows k{p.k.value().as<float>() + p.k_column, p.k.value().stride};
   const int64_t head = p.queries->length(0) * p.keys->length(0);

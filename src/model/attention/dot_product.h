@@ -10,6 +10,9 @@ namespace attune {
 /// The operation for these rows, ready to run: `attention(pass.ctx, dot_attention(...))`.
 Attention dot_attention(const Pass& pass, const AttentionSetup& setup, const Projected& p, const Mask& mask);
 
+/// The numbers that the position scheme learns, as its hook reads them.
+HookTables hook_tables(const Projected& p);
+
 /// How single rows make weights. By default, and where it is fused, a softmax of dot products.
 struct StepRule {
   float scale = 0;  // 0: 1 / sqrt(dim)

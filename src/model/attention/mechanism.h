@@ -44,14 +44,23 @@ struct AttentionSetup {
   Init projection() const { return Init::xavier(width(), width(), 1 / std::numbers::sqrt2); }
 };
 
+/// Heads as columns of a matrix, from `column` on.
+struct HeadColumns {
+  Var x;
+  int64_t column = 0;
+};
+
 /// Rows already projected: heads are columns, of one Var or of several.
 struct Projected {
   Var q, k, v;
   int64_t q_column = 0, k_column = 0, v_column = 0;
   const Segments* queries = nullptr;
   const Segments* keys = nullptr;
-  const RelativeScores* hook = nullptr;  // what the position scheme does to the scores ...
-  std::array<Var, 2> tables = {};        // ... and the numbers it learns
+  const RelativeScores* hook = nullptr;    // what the position scheme does to the scores ...
+  std::array<Var, 2> tables = {};          // ... and the numbers it learns
+  Tensor query_places = {};                // where rows stand, i32 [rows, axes], told explicitly; ...
+  Tensor key_places = {};                  // ... none: query i of n at i + (m - n) among m keys, a key at its index
+  HeadColumns plain_q = {}, plain_k = {};  // before the scheme turned them, for who asked: LayerParts::plain
 };
 
 /// The parts of a layer that a mechanism wants beside itself.
@@ -59,6 +68,7 @@ struct LayerParts {
   bool projections = true;   // query, key, value and output matrices
   bool key = true;           // without: queries are the keys too
   bool feed_forward = true;  // the sublayer that follows
+  bool plain = false;        // queries and keys also as they were before the position scheme turned them
 };
 
 class AttentionMechanism {

@@ -56,6 +56,8 @@ Projected some_rows(const Pass& pass, const Projected& p, int64_t first, int64_t
   some.q = some_rows(pass, p.q, first, rows);
   some.k = p.k.slot() == p.q.slot() ? some.q : some_rows(pass, p.k, first, rows);
   some.v = p.v.slot() == p.q.slot() ? some.q : some_rows(pass, p.v, first, rows);
+  for (HeadColumns* plain : {&some.plain_q, &some.plain_k})
+    if (plain->x) plain->x = some_rows(pass, plain->x, first, rows);
   return some;
 }
 
@@ -99,6 +101,12 @@ Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowP
   Projected to = p;
   to.hook = position->hook();
   to.tables = position->tables(pass);
+  to.query_places = queries.places;
+  to.key_places = keys.places;
+  if (parts.plain) {
+    to.plain_q = {p.q, p.q_column};
+    to.plain_k = {p.k, p.k_column};
+  }
   return position->turn(pass, to, queries, keys);
 }
 

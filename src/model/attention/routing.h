@@ -5,10 +5,12 @@
 // Here every row goes to its nearest centroid. In an encoder a query sees all keys of its cluster; in a decoder, where
 // keys are the queries as in the paper, the last `window` rows of its cluster up to itself: no row depends on a later
 // one.
+//
+// A position scheme adds to the scores within a cluster by the places where its rows stood; queries have length 1 for
+// it too. It does not change who goes where: clusters are those of the rows before the scheme turned them.
 #pragma once
 #include "base/fields.h"
-#include "model/attention/key_cache.h"
-#include "model/attention/mechanism.h"
+#include "model/attention/dot_product.h"
 #include "model/attention/rearranged.h"
 
 namespace attune {
@@ -23,6 +25,7 @@ class RoutingAttention : public AttentionMechanism {
       .cost = "n (n / c + c) d time in an encoder, n (w + c) d in a decoder; n d memory",
       .cite = "Roy et al. 2020, Efficient Content-Based Sparse Attention with Routing Transformers",
       .cross = false,
+      .relative = Relative::scores,
       .survey = {.sequences = "one", .positions = "few, chosen by content"},
   };
   struct Options {
@@ -43,11 +46,16 @@ class RoutingAttention : public AttentionMechanism {
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
   bool weights(const Pass& pass, const Projected& p, float* out) const override;
   double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
-  LayerParts parts() const override { return {.key = !setup_.causal}; }
+  LayerParts parts() const override { return {.key = !setup_.causal, .plain = true}; }
   void after_update(Parameters& parameters, const Gradients& gathered) const override;
 
  private:
-  Var unit_rows(const Pass& pass, const Var& x, int64_t column) const;
+  /// Rows of length 1: what they meet each other by, and what decides where they go.
+  struct Units {
+    Var q, k, plain_q, plain_k;
+  };
+  Units units(const Pass& pass, const Projected& p) const;
+  Var unit_rows(const Pass& pass, const HeadColumns& x) const;
   std::vector<int32_t> clusters_of(const Pass& pass, const Var& x) const;
   Rearrangement sorted(const std::vector<int32_t>& clusters, const Segments& segments) const;
   Var in_order(const Pass& pass, const Var& x, const Rearrangement& r) const;

@@ -24,12 +24,8 @@ void AlibiScores::check_tables(const std::array<Var, 2>& tables, int64_t heads, 
 
 void AlibiScores::scores(const ScoreTile& tile, const HookTables&, float* s) const {
   const double slope = slopes_[static_cast<size_t>(tile.head)];
-  kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
-    const int64_t diagonals = t.rows + t.cols - 1, most = t.distance() + t.rows - 1;
-    for (int64_t i = 0; i < diagonals; ++i)
-      t.scratch[i] = static_cast<float>(-slope * static_cast<double>(std::abs(most - i)));
-    kernels::add_bias(t, t.scratch, s + at);
-  });
+  kernels::add_biases(
+      tile, s, [&](int64_t distance) { return static_cast<float>(-slope * static_cast<double>(std::abs(distance))); });
 }
 
 Var AlibiScores::scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const {

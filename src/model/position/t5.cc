@@ -34,21 +34,13 @@ void T5Scores::check_tables(const std::array<Var, 2>& tables, int64_t heads, int
 }
 
 void T5Scores::scores(const ScoreTile& tile, const HookTables& w, float* s) const {
-  kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
-    const int64_t diagonals = t.rows + t.cols - 1, most = t.distance() + t.rows - 1;
-    for (int64_t i = 0; i < diagonals; ++i) t.scratch[i] = w.values[0].row<float>(bucket(most - i))[t.head];
-    kernels::add_bias(t, t.scratch, s + at);
-  });
+  kernels::add_biases(tile, s, [&](int64_t distance) { return w.values[0].row<float>(bucket(distance))[tile.head]; });
 }
 
 void T5Scores::scores_backward(const ScoreTile& tile, const HookTables& w, const float* ds, float*, int64_t) const {
   if (!w.gradients[0]) return;
-  kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
-    const int64_t diagonals = t.rows + t.cols - 1, most = t.distance() + t.rows - 1;
-    std::fill_n(t.scratch, diagonals, 0.0f);
-    kernels::add_diagonals(t, ds + at, t.scratch);
-    for (int64_t i = 0; i < diagonals; ++i) w.gradients[0].row<float>(bucket(most - i))[t.head] += t.scratch[i];
-  });
+  kernels::add_bias_gradients(
+      tile, ds, [&](int64_t distance, float sum) { w.gradients[0].row<float>(bucket(distance))[tile.head] += sum; });
 }
 
 Var T5Scores::scores_reference(Ctx& ctx, const Var&, const ReferencePlace& place) const {

@@ -20,10 +20,24 @@ kernels::DistanceTerm shifted(const DistanceRange& range, const ScoreTile& t, co
   return {kernels::table_of_head(range, w, t), x, padded(t.dim), t.scale};
 }
 
+/// Where places are told: what flows into the rows of a piece flows into the bias too.
+void placed_backward(const ScoreTile& t, const kernels::DistanceTerm& e, const HookTables& w, const float* ds,
+                     kernels::Rows dq) {
+  const int64_t width = padded(t.dim);
+  float* rows = t.scratch + kernels::relative_scratch(t.dim) + kernels::kPieceDistances + kernels::kPieceRows * width;
+  std::fill_n(rows, t.rows * width, 0.0f);
+  kernels::add_sums(t, e, ds, {rows, width});
+  for (int64_t r = 0; r < t.rows; ++r)
+    for (int64_t d = 0; d < t.dim; ++d) {
+      dq.data[r * dq.stride + d] += rows[r * width + d];
+      if (w.gradients[1]) w.gradients[1].as<float>()[t.head * t.dim + d] += rows[r * width + d];
+    }
+}
+
 }  // namespace
 
 int64_t TransformerXlScores::scratch(int64_t dim) const {
-  return kernels::relative_scratch(dim) + kernels::kPieceDistances + kernels::kPieceRows * padded(dim);
+  return kernels::relative_scratch(dim) + kernels::kPieceDistances + 2 * kernels::kPieceRows * padded(dim);
 }
 
 void TransformerXlScores::check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const {
@@ -40,7 +54,9 @@ void TransformerXlScores::scores_backward(const ScoreTile& tile, const HookTable
                                           int64_t dq_stride) const {
   kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
     kernels::DistanceTerm e = shifted(range_, t, w);
-    kernels::add_sums(t, e, ds + at, {dq + (t.query - tile.query) * dq_stride, dq_stride});
+    const kernels::Rows own{dq + (t.query - tile.query) * dq_stride, dq_stride};
+    if (t.placed()) return placed_backward(t, e, w, ds + at, own);
+    kernels::add_sums(t, e, ds + at, own);
     if (!w.gradients[1]) return;
     // every query has the same bias: its gradient is one row's, of the scores summed along the diagonals
     float* sums = t.scratch + kernels::relative_scratch(t.dim);

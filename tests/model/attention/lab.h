@@ -8,6 +8,7 @@
 #include <stdexcept>
 
 #include "model/attention/mechanism.h"
+#include "model/position/scheme.h"
 
 namespace attune {
 
@@ -19,14 +20,20 @@ struct Lab {
   Blueprint::Shared shared{parameters};
   AttentionSetup setup;
   std::unique_ptr<AttentionMechanism> mechanism;
+  std::unique_ptr<PositionScheme> scheme;
+  std::unique_ptr<RelativePosition> position;
+  std::vector<int32_t> places;  // of all rows where they are told, or none
   Segments segments = Segments::of_lengths({23, 1, 40});
   std::vector<float> rows;  // q, k, v side by side
 
-  explicit Lab(const Choice& choice, bool causal) {
+  explicit Lab(const Choice& choice, bool causal, const Choice& position_choice = {"none"}) {
     setup.heads = setup.heads_kv = 2;
     setup.dim = 4;
     setup.causal = causal;
-    mechanism = make_attention(choice, setup, Blueprint(shared, "encoder.0.self"), "model.attention");
+    const Blueprint self(shared, "encoder.0.self");
+    mechanism = make_attention(choice, setup, self, "model.attention");
+    scheme = make_position(position_choice, {setup.width(), 100}, Blueprint(shared), "model.position");
+    position = scheme->layer(self.at("position"), setup);
     parameters.allocate();
     initialize(parameters, shared.inits, 5);
     std::mt19937 random(7);
@@ -45,14 +52,44 @@ struct Lab {
         return {parameters.data() + p.offset, parameters.data() + p.offset + p.shape.size()};
     throw std::logic_error("no parameter " + name);
   }
+  /// Where a row stands in its sequence.
+  int64_t place(int64_t i) const {
+    if (!places.empty()) return places[static_cast<size_t>(i)];
+    int64_t first = 0;
+    for (int64_t s = 0; s < segments.count() && segments.begin(s) <= i; ++s) first = segments.begin(s);
+    return i - first;
+  }
+  /// Queries, keys and values of some sequences, as the position scheme wants them; where keys are the queries, so they
+  /// are here.
+  Projected projected(const Pass& pass, const Segments& of, int64_t first = 0) const {
+    const int64_t w = setup.width(), n = of.rows();
+    const Var x = pass.ctx.input(Tensor(rows.data() + first * 3 * w, Shape{n, 3 * w}));
+    Projected p{x, x, x, 0, mechanism->parts().key ? w : 0, 2 * w, &of, &of};
+    if (!places.empty()) p.query_places = p.key_places = Tensor(places.data() + first, Shape{n});
+    if (!position) return p;
+    p.hook = position->hook();
+    p.tables = position->tables(pass);
+    p.plain_q = {p.q, p.q_column};
+    p.plain_k = {p.k, p.k_column};
+    const RowPositions where{&of, {}, p.query_places};
+    return position->turn(pass, p, where, where);
+  }
   std::vector<float> mixed() {
     Arena arena;
     Ctx ctx(arena);
     Pass pass{ctx, parameters};
-    const Var x = ctx.input(Tensor(rows.data(), Shape{segments.rows(), 3 * setup.width()}));
-    const int64_t w = setup.width();
-    const Var y = mechanism->mix(pass, {x, x, x, 0, w, 2 * w, &segments, &segments});
+    const Var y = mechanism->mix(pass, projected(pass, segments));
     return {y.value().as<float>(), y.value().as<float>() + y.value().size()};
+  }
+  /// What the rows of one sequence attend to, [heads, n, n].
+  std::vector<float> weights(int64_t s) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, parameters};
+    const Segments one = Segments::single(segments.length(s));
+    std::vector<float> out(static_cast<size_t>(setup.heads * one.rows() * one.rows()));
+    EXPECT_TRUE(mechanism->weights(pass, projected(pass, one, segments.begin(s)), out.data()));
+    return out;
   }
   /// formula(query, head, first row, end) gives the weight of each row of the sequence, and the result is their sum.
   void expect(const std::function<Row(int64_t i, int64_t h, int64_t from, int64_t to)>& weights) {

@@ -33,13 +33,6 @@ TEST(Refusals, OneSentenceAndAWayOut) {
             "model.decoder_attention = \"persistent\" has no scores that the position scheme \"shaw\" could change\n"
             "  fix: a scheme that is added to the embeddings (sinusoidal, learned), or rope");
   EXPECT_EQ(refusal([](ModelOptions& o) {
-              o.attention = {{"band", {{"dilation", int64_t{2}}}}};
-              o.position = {"t5"};
-            }),
-            "model.attention = { kind = \"band\", dilation = 2 }: attention \"band\" with gaps (dilation = 2) can't "
-            "count distances for the position scheme \"t5\"\n"
-            "  fix: dilation = 1, or a scheme that is added to the embeddings (sinusoidal, learned)");
-  EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"softmax", {{"score", "additive"}}}};
               o.position = {"music"};
             }),

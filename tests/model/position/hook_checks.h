@@ -23,6 +23,12 @@ struct Sequences {
   Mask mask = {};
   float dropout = 0;
   int64_t heads_kv = 0;
+  std::vector<int32_t> query_places = {}, key_places = {};  // of all rows, or none: the index, ends aligned
+  int64_t axes = 1;
+
+  Tensor places(const std::vector<int32_t>& of) const {
+    return of.empty() ? Tensor() : Tensor(of.data(), Shape{std::ssize(of) / axes, axes});
+  }
 };
 
 inline std::array<Var, 2> tables_from(const std::vector<Var>& in, size_t from) {
@@ -33,6 +39,7 @@ inline std::array<Var, 2> tables_from(const std::vector<Var>& in, size_t from) {
 inline CheckedOp hooked_op(const HookCase& c, const Sequences& s, bool reference = false) {
   auto queries = std::make_shared<Segments>(Segments::of_lengths(s.queries));
   auto keys = std::make_shared<Segments>(Segments::of_lengths(s.keys));
+  auto places = std::make_shared<Sequences>(s);
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     Attention a{in[0], in[1], in[2]};
     a.queries = queries.get();
@@ -44,6 +51,8 @@ inline CheckedOp hooked_op(const HookCase& c, const Sequences& s, bool reference
     a.dropout = {s.dropout, 42, 1000};
     a.hook = c.hook.get();
     a.tables = tables_from(in, 3);
+    a.query_places = places->places(places->query_places);
+    a.key_places = places->places(places->key_places);
     return reference ? attention_reference(ctx, a) : attention(ctx, a);
   };
 }
