@@ -200,9 +200,10 @@ TEST(PublicTransformerXl, RemembersTheSame) {
                       scheme->layer(place.layer().at("position"), place.setup));
   place.begin(c, "encoder.0.self.");
   StreamMemory memory(place.shared.memories);
-  const std::vector<int32_t> streams{0};
+  Rows at_hand;
+  at_hand.streams = {0};
   place.pass.memory = &memory;
-  place.pass.streams = streams;
+  place.pass.rows = &at_hand;
   const Matrix x(c.at("x")), want(c.at("outs"));
   int64_t from = 0;
   for (const Json& length : c.at("lengths")) {

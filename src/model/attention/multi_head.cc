@@ -132,7 +132,7 @@ Var SelfAttention::step(const Pass& pass, const Var& x, const RowPositions& wher
 
 Var SelfAttention::prefill(const Pass& pass, const Var& x, const Segments& segments, AttentionState& state,
                            bool wanted) const {
-  const Projected p = project(pass, x, &segments, {&segments, {}});
+  const Projected p = project(pass, x, &segments, {&segments, {}, pass.places()});
   mechanism->prefill(pass, p, state);
   return wanted ? (*output)(pass, mechanism->mix(pass, p)) : Var();
 }
@@ -149,7 +149,7 @@ float* SelfAttention::tapped(const Pass& pass, int64_t queries, int64_t keys) co
 
 Var AttentionMechanism::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                                Carried&) const {
-  const Projected p = layer.project(pass, x, &segments, {&segments});
+  const Projected p = layer.project(pass, x, &segments, {&segments, {}, pass.places()});
   layer.look(pass, p);
   return (*layer.output)(pass, mix(pass, p));
 }

@@ -41,7 +41,7 @@ Var Input::placed(const Pass& pass, const Var& x, const Rows& rows, std::span<co
   if (const Var table = position_->table(pass)) {
     const Var ids = ctx.make({x.rows()}, DType::i32, {});
     ctx.run([&] {
-      const RowPositions where{&rows.segments, offsets};
+      const RowPositions where{&rows.segments, offsets, rows.axes == 1 ? rows.place_tensor() : Tensor()};
       kernels::PositionWalk walk(where, 0);
       for (int64_t i = 0; i < x.rows(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(walk.next());
     });
@@ -70,7 +70,7 @@ Encoded EmbedInput::operator()(const Pass& pass, const Rows& rows, std::span<con
   e.ids = rows.id_tensor();
   e.scale = scale_;
   e.positions = position_->table(pass);
-  e.where = {&rows.segments, offsets};
+  e.where = {&rows.segments, offsets, rows.axes == 1 ? rows.place_tensor() : Tensor()};
   e.words = pass.ctx.dropout(word_rate_, whole_words(site_));
   return {embed(pass.ctx, e, pass.ctx.dropout(rate_, site_)), &rows};
 }

@@ -98,7 +98,9 @@ TEST(TransformerXlMemory, IsItsFormula) {
     Pass pass{ctx, layer.parameters};
     const std::vector<int32_t> order{1, 0};  // of the streams in this batch
     pass.memory = &streams;
-    pass.streams = order;
+    Rows at_hand;
+    at_hand.streams = order;
+    pass.rows = &at_hand;
     Carried carried;
     const Var got = (*layer.attention)(pass, ctx.input(Tensor(x.data(), Shape{segments.rows(), 8})), segments, carried);
     for (size_t s = 0; s < 2; ++s) {
