@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kFilterRows = 240;  // rows of windows at a time for the weight's gradient
 
-int64_t round_up(int64_t n) { return (n + 15) / 16 * 16; }  // floats of a whole cache line
+int64_t whole_lines(int64_t n) { return (n + 15) / 16 * 16; }  // floats of a whole cache line
 /// Rows of windows at a time: about a quarter of a megabyte, in whole tiles of gemm.
 int64_t window_rows(int64_t depth) { return std::clamp<int64_t>(65536 / std::max<int64_t>(depth, 1) / 6 * 6, 12, 60); }
 
@@ -60,7 +60,7 @@ Room room_of(const Convolution& c, ConvolutionPass pass) {
   if (c.depthwise()) return {0, 0, c.weight.size()};
   const Product p = product_of(c, pass);
   if (pass == ConvolutionPass::weight) return {0, kFilterRows * p.depth, 0};
-  return {round_up(packed_floats(p.depth, p.columns)), round_up(window_rows(p.depth) * p.depth),
+  return {whole_lines(packed_floats(p.depth, p.columns)), whole_lines(window_rows(p.depth) * p.depth),
           pass == ConvolutionPass::input ? p.depth * p.columns : 0};
 }
 
@@ -144,7 +144,7 @@ void depthwise_pass(const Convolution& c, ConvolutionPass pass, bool add, float*
 
 // --- f64 ------------------------------------------------------------------------------------------------------------
 
-void rows64(const Convolution& c, ConvolutionPass pass, bool add, int64_t first, int64_t last) {
+void convolution_rows64(const Convolution& c, ConvolutionPass pass, bool add, int64_t first, int64_t last) {
   const FlushDenormals flushed;
   const Product p = product_of(c, pass);
   const bool forward = pass == ConvolutionPass::forward;
@@ -206,7 +206,8 @@ void convolution(const Convolution& c, ConvolutionPass pass, bool add, void* scr
     if (weights)
       for_blocks(pool, c.weight.shape[0], 1, work, [&](int64_t from, int64_t to) { weight64(c, add, from, to); });
     else
-      for_blocks(pool, c.x.rows(), 8, work, [&](int64_t from, int64_t to) { rows64(c, pass, add, from, to); });
+      for_blocks(pool, c.x.rows(), 8, work,
+                 [&](int64_t from, int64_t to) { convolution_rows64(c, pass, add, from, to); });
   } else if (c.depthwise()) {
     depthwise_pass(c, pass, add, static_cast<float*>(scratch), pool);
   } else if (weights) {

@@ -6,31 +6,31 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct ConvolutionCase {
   std::vector<int32_t> lengths;
   int64_t in, out, taps;
   ConvolutionOptions options;
 };
 
-std::string text(const Case& c) {
+std::string text(const ConvolutionCase& c) {
   return fmt::format("in {} out {} taps {} dilation {} groups {} causal {} sequences {}", c.in, c.out, c.taps,
                      c.options.dilation, c.options.groups, c.options.causal, c.lengths.size());
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const ConvolutionCase& c) {
   return {random_input({Segments::of_lengths(c.lengths).rows(), c.in}, 1),
           random_input({c.out, c.taps, c.in / c.options.groups}, 2)};
 }
 
 /// The segments are copied into the function, which outlives the tape.
-CheckedOp op_of(const Case& c) {
+CheckedOp op_of(const ConvolutionCase& c) {
   return [segments = Segments::of_lengths(c.lengths), o = c.options](Ctx& ctx, const std::vector<Var>& in) {
     return convolution(ctx, in[0], in[1], segments, o);
   };
 }
 
 /// Sequence by sequence, each surrounded by zeros.
-std::vector<double> naive(const Case& c, const std::vector<double>& x, const std::vector<double>& w) {
+std::vector<double> naive(const ConvolutionCase& c, const std::vector<double>& x, const std::vector<double>& w) {
   const int64_t ins = c.in / c.options.groups, outs = c.out / c.options.groups;
   const int64_t reach = c.options.dilation * (c.taps - 1), before = c.options.causal ? reach : reach / 2;
   std::vector<double> y;
@@ -59,22 +59,22 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b, dou
 }
 
 TEST(Convolution, ValuesAndGradients) {
-  const std::vector<Case> cases{{{5}, 3, 2, 3, {}},
-                                {{1}, 1, 1, 1, {}},
-                                {{1, 2, 3}, 2, 4, 5, {}},  // windows wider than the sequences
-                                {{4, 0, 7, 1}, 3, 5, 4, {.causal = true}},
-                                {{4, 7}, 3, 2, 2, {.dilation = 3}},  // an even, dilated window
-                                {{9, 3}, 4, 6, 3, {.dilation = 2, .groups = 2, .causal = true}},
-                                {{9, 3}, 5, 5, 3, {.groups = 5}},  // a filter for each channel
-                                {{2, 8}, 17, 17, 4, {.dilation = 2, .groups = 17, .causal = true}},
-                                {{1, 5, 2, 9}, 5, 5, 4, {.dilation = 3, .groups = 5}},
-                                {{6}, 3, 6, 3, {.groups = 3}},  // two filters for each channel
-                                {{0, 0}, 3, 2, 3, {}},
-                                {{}, 3, 3, 3, {.groups = 3}},
-                                {{3}, 2, 0, 3, {}},
-                                {{63, 65}, 1, 1, 3, {}},
-                                {{7}, 33, 2, 2, {}}};
-  for (const Case& c : cases) {
+  const std::vector<ConvolutionCase> cases{{{5}, 3, 2, 3, {}},
+                                           {{1}, 1, 1, 1, {}},
+                                           {{1, 2, 3}, 2, 4, 5, {}},  // windows wider than the sequences
+                                           {{4, 0, 7, 1}, 3, 5, 4, {.causal = true}},
+                                           {{4, 7}, 3, 2, 2, {.dilation = 3}},  // an even, dilated window
+                                           {{9, 3}, 4, 6, 3, {.dilation = 2, .groups = 2, .causal = true}},
+                                           {{9, 3}, 5, 5, 3, {.groups = 5}},  // a filter for each channel
+                                           {{2, 8}, 17, 17, 4, {.dilation = 2, .groups = 17, .causal = true}},
+                                           {{1, 5, 2, 9}, 5, 5, 4, {.dilation = 3, .groups = 5}},
+                                           {{6}, 3, 6, 3, {.groups = 3}},  // two filters for each channel
+                                           {{0, 0}, 3, 2, 3, {}},
+                                           {{}, 3, 3, 3, {.groups = 3}},
+                                           {{3}, 2, 0, 3, {}},
+                                           {{63, 65}, 1, 1, 3, {}},
+                                           {{7}, 33, 2, 2, {}}};
+  for (const ConvolutionCase& c : cases) {
     const auto in = inputs_of(c);
     expect_right(op_of(c), in, text(c));
     expect_views_and_plan(op_of(c), in);
@@ -86,7 +86,7 @@ TEST(Convolution, ValuesAndGradients) {
 
 TEST(Convolution, GradientsAddUp) {
   for (int64_t groups : {1, 2, 4}) {
-    const Case c{{5, 3}, 4, 4, 3, {.groups = groups}};
+    const ConvolutionCase c{{5, 3}, 4, 4, 3, {.groups = groups}};
     const CheckedOp op = op_of(c);
     const CheckedOp twice = [&](Ctx& ctx, const std::vector<Var>& in) {
       const Var y = op(ctx, in);
@@ -99,7 +99,7 @@ TEST(Convolution, GradientsAddUp) {
 TEST(Convolution, GradientsOfOneSideAlone) {
   for (int64_t groups : {1, 4})
     for (size_t constant : {0, 1}) {
-      const Case c{{5, 3}, 4, 4, 3, {.groups = groups}};
+      const ConvolutionCase c{{5, 3}, 4, 4, 3, {.groups = groups}};
       auto in = inputs_of(c);
       in[constant].differentiable = false;
       expect_right(op_of(c), in, text(c));
@@ -107,15 +107,15 @@ TEST(Convolution, GradientsOfOneSideAlone) {
 }
 
 TEST(Convolution, SameBitsForThreadsAndInstructionSets) {
-  for (const Case& c : {Case{{100, 37, 0, 263}, 33, 40, 3, {}},
-                        {{100, 37, 263}, 32, 48, 5, {2, 4, true}},
-                        {{100, 37, 263}, 173, 173, 3, {.groups = 173}}})
+  for (const ConvolutionCase& c : {ConvolutionCase{{100, 37, 0, 263}, 33, 40, 3, {}},
+                                   {{100, 37, 263}, 32, 48, 5, {2, 4, true}},
+                                   {{100, 37, 263}, 173, 173, 3, {.groups = 173}}})
     expect_stable(op_of(c), inputs_of(c));
 }
 
 TEST(Convolution, ASequenceDoesNotFeelItsNeighbours) {
   for (int64_t groups : {1, 5}) {
-    const Case both{{70, 11}, 5, 5, 3, {.groups = groups}}, alone{{11}, 5, 5, 3, {.groups = groups}};
+    const ConvolutionCase both{{70, 11}, 5, 5, 3, {.groups = groups}}, alone{{11}, 5, 5, 3, {.groups = groups}};
     auto in = inputs_of(both);
     const auto together = run_checked(op_of(both), in, DType::f32).value;
     in[0] = {{11, 5}, {in[0].values.begin() + 350, in[0].values.end()}};
