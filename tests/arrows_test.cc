@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "places.h"
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,7 +58,7 @@ struct Source {
 };
 
 std::vector<Source> read_sources() {
-  const fs::path root = ATTUNE_SOURCE_DIR;
+  const fs::path root = attune::test::source_dir();
   const std::regex include(R"re(^\s*#\s*include\s*(["<])([^">]+)[">].*)re");
   std::vector<Source> sources;
   for (const char* top : {"src", "include"})

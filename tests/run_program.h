@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "places.h"
+
 namespace attune::test {
 
 struct Outcome {
@@ -16,7 +18,7 @@ Outcome run_program(const std::string& program, const std::vector<std::string>& 
                     const std::vector<std::string>& environment = {});
 /// The same for build/attune.
 inline Outcome run_attune(const std::vector<std::string>& arguments, const std::vector<std::string>& environment = {}) {
-  return run_program(ATTUNE_PROGRAM, arguments, environment);
+  return run_program(program_path(), arguments, environment);
 }
 
 /// A program under way, for tests that send it signals. Killed, if it still runs, at the end of the scope.

@@ -126,16 +126,16 @@ AttentionFigure measure_routing(const AttentionBench& bench, const Segments& seg
   return figure;
 }
 
-struct Mechanism {
+struct TimedMechanism {
   std::string name;
   int64_t band = 0;
 };
 
 /// "softmax", "linear", "routing" or "band:128".
-Mechanism parse_mechanism(const std::string& text) {
+TimedMechanism parse_mechanism(const std::string& text) {
   if (text == "softmax" || text == "linear" || text == "routing") return {text};
   constexpr std::string_view prefix = "band:";
-  Mechanism m{"band"};
+  TimedMechanism m{"band"};
   if (text.starts_with(prefix)) {
     const char* end = text.data() + text.size();
     const auto r = std::from_chars(text.data() + prefix.size(), end, m.band);
@@ -145,17 +145,18 @@ Mechanism parse_mechanism(const std::string& text) {
        text);
 }
 
-std::vector<Mechanism> mechanisms_of(const AttentionBench& bench) {
-  std::vector<Mechanism> all;
+std::vector<TimedMechanism> mechanisms_of(const AttentionBench& bench) {
+  std::vector<TimedMechanism> all;
   for (const std::string& text : bench.mechanisms) all.push_back(parse_mechanism(text));
   if (all.empty()) all.push_back({bench.band ? "band" : "softmax", bench.band});
-  for (const Mechanism& m : all)
+  for (const TimedMechanism& m : all)
     if (m.name == "linear" && bench.dropout > 0)
       fail(ErrorKind::usage, "linear attention has no weights to drop\n  fix: leave out the dropout");
   return all;
 }
 
-AttentionFigure measure(const AttentionBench& bench, const Mechanism& m, const Segments& segments, ThreadPool& pool) {
+AttentionFigure measure_mechanism(const AttentionBench& bench, const TimedMechanism& m, const Segments& segments,
+                                  ThreadPool& pool) {
   if (m.name == "linear") return measure_linear(bench, segments, pool);
   if (m.name == "routing") return measure_routing(bench, segments, pool);
   return measure_softmax(bench, m.band, segments, pool);
@@ -189,12 +190,12 @@ double fitted_exponent(const std::map<int64_t, double>& ms) {
 
 std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
   check_bench(bench);
-  const std::vector<Mechanism> mechanisms = mechanisms_of(bench);
+  const std::vector<TimedMechanism> mechanisms = mechanisms_of(bench);
   ThreadPool pool(bench.threads);
   std::vector<AttentionFigure> figures;
   const auto measure_all = [&](const Segments& segments, int64_t length) {
-    for (const Mechanism& m : mechanisms) {
-      AttentionFigure f = measure(bench, m, segments, pool);
+    for (const TimedMechanism& m : mechanisms) {
+      AttentionFigure f = measure_mechanism(bench, m, segments, pool);
       f.mechanism = m.name;
       f.band = m.band;
       f.length = length;
@@ -251,7 +252,7 @@ std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench) {
   ThreadPool pool(bench.threads);
   const AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = true};
   std::vector<StepFigure> figures;
-  for (const Mechanism& m : mechanisms_of(bench)) {
+  for (const TimedMechanism& m : mechanisms_of(bench)) {
     if (m.name == "routing")
       fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W or linear");
     Choice choice{m.name};

@@ -12,7 +12,7 @@ namespace attune {
 
 namespace {
 
-GemmFigure measure(const GemmShape& s, const char* product, const GemmBench& bench, FunctionRef<void()> call) {
+GemmFigure measure_product(const GemmShape& s, const char* product, const GemmBench& bench, FunctionRef<void()> call) {
   const double flops = 2.0 * static_cast<double>(s.m) * static_cast<double>(s.n) * static_cast<double>(s.k);
   const Speed speed = measure_speed(flops, bench.threads, bench.seconds, call);
   return {s.m, s.n, s.k, product, speed.gflops, speed.share_of_peak};
@@ -28,12 +28,12 @@ void measure_shape(const GemmShape& s, const GemmBench& bench, ThreadPool& pool,
   PackedMatrix packed = kernels::pack(w.data(), n, false, k, n, panels.data(), &pool);
   const kernels::Gemm forward{
       .m = m, .n = n, .k = k, .a = x.data(), .a_stride = k, .packed = &packed, .c = y.data(), .c_stride = n};
-  figures.push_back(measure(s, "x W", bench, [&] { kernels::gemm(forward, &pool); }));
+  figures.push_back(measure_product(s, "x W", bench, [&] { kernels::gemm(forward, &pool); }));
 
   packed = kernels::pack(w.data(), n, true, n, k, panels.data(), &pool);
   const kernels::Gemm to_input{
       .m = m, .n = k, .k = n, .a = dy.data(), .a_stride = n, .packed = &packed, .c = dx.data(), .c_stride = k};
-  figures.push_back(measure(s, "dy W^T", bench, [&] { kernels::gemm(to_input, &pool); }));
+  figures.push_back(measure_product(s, "dy W^T", bench, [&] { kernels::gemm(to_input, &pool); }));
 
   const kernels::Gemm to_weights{.m = n,
                                  .n = k,
@@ -45,7 +45,7 @@ void measure_shape(const GemmShape& s, const GemmBench& bench, ThreadPool& pool,
                                  .b_stride = k,
                                  .c = dw.data(),
                                  .c_stride = k};
-  figures.push_back(measure(s, "dy^T x", bench, [&] { kernels::gemm(to_weights, &pool); }));
+  figures.push_back(measure_product(s, "dy^T x", bench, [&] { kernels::gemm(to_weights, &pool); }));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ using VariantState = ComparedVariant::State;
 
 constexpr const char* kOutOfMemory = "there is not enough memory for it";
 
-std::string default_out(const std::string& recipe) {
+std::string default_comparison(const std::string& recipe) {
   const fs::path path(recipe);
   return (path.parent_path() / (path.stem().string() + ".compare")).string();
 }
@@ -65,7 +65,7 @@ std::string reason_of(const Error& e, const std::string& recipe) {
 }
 
 /// Refuses a folder with a run of another recipe: what it holds would be taken for this variant.
-void check_folder(const std::string& folder, const Recipe& recipe) {
+void check_variant_folder(const std::string& folder, const Recipe& recipe) {
   const std::vector<Checkpoint> found = checkpoints(folder);
   if (found.empty()) return;
   std::vector<std::string> changes;
@@ -161,7 +161,7 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
   } catch (const Error& e) { refuse(e.kind(), reason_of(e, options.recipe)); } catch (const std::bad_alloc&) {
     refuse(ErrorKind::memory, kOutOfMemory);
   }
-  if (trainer && !options.fresh) check_folder(v.folder, recipe);
+  if (trainer && !options.fresh) check_variant_folder(v.folder, recipe);
   trainers.push_back(std::move(trainer));
   comparison.variants.push_back(std::move(v));
 }
@@ -171,7 +171,7 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
   Comparison& c = b.comparison;
   b.options = options;
   c.recipe = options.recipe;
-  c.out = options.out.empty() ? default_out(options.recipe) : options.out;
+  c.out = options.out.empty() ? default_comparison(options.recipe) : options.out;
   c.command = command_of(options);
   c.threads = options.threads > 0 ? options.threads : default_threads();
   c.machine = machine_text();

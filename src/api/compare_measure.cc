@@ -196,7 +196,7 @@ void time_answers(const OpenedModel& m, const TrainingData& data, ThreadPool& po
 }
 
 /// Quality, sizes, work and pictures: what the model itself tells. Gives back the lines to time decoding with.
-std::vector<std::string> judge(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
+std::vector<std::string> test_variant(const std::string& folder, int threads, VariantFigures& f, bool& tested) {
   const FolderLock lock(folder);  // the corpus may have to be written there
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(folder, &pool);
@@ -295,7 +295,7 @@ std::optional<VariantFigures> measure_run(const std::string& folder, int threads
   read_log(folder, f);
   if (!next("judging the model")) return std::nullopt;
   bool tested = false;
-  const std::vector<std::string> lines = judge(folder, threads, f, tested);
+  const std::vector<std::string> lines = test_variant(folder, threads, f, tested);
   if (!lines.empty() && !next("timing its decoder")) return std::nullopt;
   time_decoding(folder, threads, lines, f);
   if (tested) {

@@ -15,7 +15,7 @@ namespace attune {
 namespace {
 
 using show::escaped;
-using State = ComparedVariant::State;
+using VariantState = ComparedVariant::State;
 
 constexpr const char* kStyle =
     R"(:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--soft:#57606a;--edge:#d9dee4;--best:#0067a3;
@@ -138,7 +138,7 @@ template <class F>
 std::string bars(const Comparison& c, const std::string& title, F value) {
   std::vector<show::Bar> all;
   for (size_t i = 0; i < c.variants.size(); ++i)
-    if (c.variants[i].state == State::finished && value(c.variants[i].figures) > 0)
+    if (c.variants[i].state == VariantState::finished && value(c.variants[i].figures) > 0)
       all.push_back({c.variants[i].name, static_cast<int>(i), value(c.variants[i].figures)});
   return figure(title, show::draw_bars(title, all));
 }
@@ -181,7 +181,7 @@ std::string circumstances(const Comparison& c) {
   };
   std::vector<uint64_t> seen;
   for (const ComparedVariant& v : c.variants)
-    if (v.state != State::refused && std::find(seen.begin(), seen.end(), v.seed) == seen.end()) {
+    if (v.state != VariantState::refused && std::find(seen.begin(), seen.end(), v.seed) == seen.end()) {
       seen.push_back(v.seed);
       seeds += (seeds.empty() ? "" : ", ") + std::to_string(v.seed);
     }
@@ -201,7 +201,7 @@ std::string comparison_page(const Comparison& c) {
   const std::vector<TableColumn> columns = columns_of(c);
   const auto count = static_cast<int64_t>(c.variants.size());
   const auto finished = std::count_if(c.variants.begin(), c.variants.end(),
-                                      [](const ComparedVariant& v) { return v.state == State::finished; });
+                                      [](const ComparedVariant& v) { return v.state == VariantState::finished; });
   std::string keys;
   for (size_t i = 0; i < c.variants.size(); ++i)
     if (!c.variants[i].curve.empty())

@@ -14,7 +14,7 @@ namespace attune {
 namespace {
 
 using Number = std::optional<double>;
-using State = ComparedVariant::State;
+using VariantState = ComparedVariant::State;
 
 Number score(const std::vector<std::pair<std::string, double>>& scores, const std::string& name) {
   for (const auto& [known, value] : scores)
@@ -39,7 +39,7 @@ class Sheet {
     TableColumn column{title, meaning, better, {}, {}};
     bool any = false;
     for (const ComparedVariant& v : comparison_.variants) {
-      const Number x = v.state == State::finished ? of(v.figures) : std::nullopt;
+      const Number x = v.state == VariantState::finished ? of(v.figures) : std::nullopt;
       any = any || x;
       column.numbers.push_back(x);
       column.cells.push_back(x ? text(*x) : "");
@@ -61,15 +61,15 @@ class Sheet {
 
 std::string remark(const ComparedVariant& v) {
   switch (v.state) {
-    case State::finished:
+    case VariantState::finished:
       return "";
-    case State::refused:
+    case VariantState::refused:
       return "impossible: " + v.reason;
-    case State::failed:
+    case VariantState::failed:
       return "failed: " + v.reason;
-    case State::interrupted:
+    case VariantState::interrupted:
       return "interrupted";
-    case State::waiting:
+    case VariantState::waiting:
       return "not trained yet";
   }
   return "";

@@ -18,7 +18,7 @@ namespace {
 
 constexpr int64_t kUsualLength = 256;
 
-void refuse_others(const OpenedModel& m, const std::string& name) {
+void refuse_to_generate(const OpenedModel& m, const std::string& name) {
   if (m.recipe.task == Task::translate)
     fail(ErrorKind::model,
          "{} translates: it goes on with nothing\n  fix: name a language model; for this one `attune translate {}`",
@@ -184,7 +184,7 @@ GeneratedText Generator::Body::told(const Growing& t, const GenerateOptions& opt
 }
 
 Generator::Generator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
-  body_->opened = open_ensemble(model, &body_->pool, refuse_others);
+  body_->opened = open_ensemble(model, &body_->pool, refuse_to_generate);
   for (const OpenedModel& m : body_->opened) body_->models.push_back(m.model.get());
 }
 Generator::Generator(Generator&&) noexcept = default;

@@ -21,7 +21,7 @@ struct TextPlan {
   int64_t window, batch_tokens, updates, warmup;
   double learning_rate;
 };
-constexpr TextPlan kPlans[] = {
+constexpr TextPlan kTextPlans[] = {
     {300'000, 0, 4, 128, 512, 4, 0.2, 128, 2048, 2'000, 100, 1e-3},
     {5'000'000, 0, 4, 128, 512, 4, 0.1, 256, 4096, 4'000, 200, 2e-3},
     {50'000'000, 8'000, 6, 256, 1024, 4, 0.2, 256, 8192, 20'000, 1'000, 1e-3},
@@ -51,7 +51,7 @@ void choose_text(SizedRecipe& s, const CorpusLook& look, const TextPlan& plan) {
   s.reasons["data.max_length"] = "tokens that the model sees at a time; more take more time";
 }
 
-void choose_model(SizedRecipe& s, const TextPlan& plan, int64_t characters) {
+void choose_language_model(SizedRecipe& s, const TextPlan& plan, int64_t characters) {
   ModelOptions& m = s.recipe.model;
   m.decoder_layers = plan.layers;
   m.d_model = plan.d_model;
@@ -65,7 +65,7 @@ void choose_model(SizedRecipe& s, const TextPlan& plan, int64_t characters) {
   s.reasons["model.dropout"] = "more for less text";
 }
 
-void choose_training(SizedRecipe& s, const TextPlan& plan, int64_t tokens, int threads) {
+void choose_language_training(SizedRecipe& s, const TextPlan& plan, int64_t tokens, int threads) {
   TrainOptions& t = s.recipe.train;
   t.batch_tokens.tokens = plan.batch_tokens;
   choose_shares(s, threads);
@@ -93,15 +93,17 @@ SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int th
   SizedRecipe s;
   s.recipe = defaults_of(Task::language);
   const int64_t characters = characters_of(look);
-  const TextPlan& plan =
-      *std::find_if(std::begin(kPlans), std::end(kPlans), [&](const TextPlan& p) { return characters < p.below; });
+  const TextPlan& plan = *std::find_if(std::begin(kTextPlans), std::end(kTextPlans),
+                                       [&](const TextPlan& p) { return characters < p.below; });
   choose_text(s, look, plan);
-  choose_model(s, plan, characters);
-  choose_training(s, plan, std::max<int64_t>(1, plan.vocabulary == 0 ? characters : look.target.tokens), threads);
+  choose_language_model(s, plan, characters);
+  choose_language_training(s, plan, std::max<int64_t>(1, plan.vocabulary == 0 ? characters : look.target.tokens),
+                           threads);
   const int64_t wanted = training_memory(s.recipe, threads);
-  for (auto p = std::rbegin(kPlans); p != std::rend(kPlans) && training_memory(s.recipe, threads) > memory; ++p) {
+  for (auto p = std::rbegin(kTextPlans); p != std::rend(kTextPlans) && training_memory(s.recipe, threads) > memory;
+       ++p) {
     if (p->d_model >= s.recipe.model.d_model) continue;
-    choose_model(s, *p, characters);
+    choose_language_model(s, *p, characters);
     s.reasons["model.decoder_layers"] = "a larger model would not fit in memory";
     s.memory_note = fmt::format("a model of d_model {} would suit the text, but wants about {} of memory; there is {}",
                                 plan.d_model, human_bytes(wanted), human_bytes(memory));

@@ -13,7 +13,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int64_t kMostTokens = int64_t{1} << 26;  // of both sides, kept in memory to learn from: 256 MB
+constexpr int64_t kMostSampleTokens = int64_t{1} << 26;  // of both sides, kept in memory to learn from: 256 MB
 
 /// The files to learn from, in place of data.train.
 DataSettings training_files(const Recipe& recipe, const QuantizeOptions& options) {
@@ -52,7 +52,7 @@ Shortlist learn_shortlist(const OpenedModel& model, const Recipe& recipe, const 
     fail(ErrorKind::usage, "only a model that translates can have a shortlist\n  fix: leave --shortlist out");
   const DataSettings data = training_files(recipe, options);
   PairReader reader(data.train, data, "data.train");
-  PairSample sample(kMostTokens);
+  PairSample sample(kMostSampleTokens);
   encode_pairs({reader}, data, model.tokenizers.encoders(), &pool, {}, sample);
   refuse_empty(reader.report(), data.train, "data.train", data.overlong);
   if (sample.stride() > 1)

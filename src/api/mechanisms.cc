@@ -37,7 +37,7 @@ std::string described(const Described& d) {
   return out + "From: " + d.cite + ".\n";
 }
 
-constexpr const char* kBegin = R"(# Attention mechanisms and positions
+constexpr const char* kMechanismsBegin = R"(# Attention mechanisms and positions
 
 <!-- Written by `attune info mechanisms --markdown`; a test compares. -->
 
@@ -157,7 +157,7 @@ std::vector<Described> pools() {
 }
 
 std::string mechanisms_reference() {
-  std::string out = kBegin;
+  std::string out = kMechanismsBegin;
   out +=
       "\n## Mechanisms\n\n| name | in a decoder | from decoder to encoder | relative positions | cost "
       "|\n|---|---|---|---|---|\n";

@@ -32,7 +32,7 @@ struct AnswerPlan {
   int64_t below, vocabulary, layers, d_model, d_ff, heads, batch_tokens;
   double epochs, learning_rate;
 };
-constexpr AnswerPlan kPlans[] = {
+constexpr AnswerPlan kAnswerPlans[] = {
     {2'000, 1'000, 2, 128, 256, 4, 1024, 20, 1e-3},
     {10'000, 4'000, 2, 128, 256, 4, 2048, 12, 1e-3},
     {100'000, 8'000, 4, 128, 512, 4, 4096, 8, 1e-3},
@@ -83,8 +83,8 @@ SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, int64_t memor
   SizedRecipe s;
   s.recipe = defaults_of(task);
   Recipe& r = s.recipe;
-  const AnswerPlan* plan =
-      std::find_if(std::begin(kPlans), std::end(kPlans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
+  const AnswerPlan* plan = std::find_if(std::begin(kAnswerPlans), std::end(kAnswerPlans),
+                                        [&](const AnswerPlan& p) { return look.pairs < p.below; });
   const auto choose_model = [&](const AnswerPlan& p) {
     r.model.encoder_layers = p.layers;
     r.model.d_model = p.d_model;
@@ -122,7 +122,7 @@ SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, int64_t memor
   s.reasons["train.average"] = "1: the model is the best one, not a mean";
   const int64_t wanted = training_memory(r, threads);
   if (wanted > memory) {
-    choose_model(kPlans[0]);
+    choose_model(kAnswerPlans[0]);
     s.memory_note = fmt::format("a larger model would suit the texts, but wants about {} of memory; there is {}",
                                 human_bytes(wanted), human_bytes(memory));
   }

@@ -102,7 +102,7 @@ int64_t longest_of(const std::vector<ProbePair>& pairs) {
 
 /// One decoder layer with a single head from it to the encoder: the decoder can look somewhere, but what it should look
 /// at must have been worked out by the encoder's own attention, which is what is probed.
-std::string recipe_of(const Kind& kind, int64_t longest) {
+std::string probe_recipe(const Kind& kind, int64_t longest) {
   const int64_t room = (longest + 31) / 32 * 32;
   int64_t budget = 2048;
   while (budget < 32 * room) budget *= 2;
@@ -177,7 +177,7 @@ Probe make_probe(const std::string& name, const ProbeOptions& options) {
   p.test = draw_lines(kTestLines, draw, random, seen);
   p.valid = draw_lines(kValidLines, draw, random, seen);
   p.train = draw_lines(lines, kind.drawer(options, true), random, seen);
-  p.recipe = recipe_of(kind, std::max({longest_of(p.train), longest_of(p.valid), longest_of(p.test)}));
+  p.recipe = probe_recipe(kind, std::max({longest_of(p.train), longest_of(p.valid), longest_of(p.test)}));
   return p;
 }
 

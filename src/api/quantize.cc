@@ -121,7 +121,7 @@ struct TranslatedByAll {
 };
 
 /// By what the recipe calls best.
-void judge(const Recipe& recipe, const DevSet& dev, const TranslatedByAll& by, QuantizeReport& report) {
+void judge_quantized(const Recipe& recipe, const DevSet& dev, const TranslatedByAll& by, QuantizeReport& report) {
   report.tokens_per_s_before = by.before.tokens_per_s;
   report.tokens_per_s_after = by.after.tokens_per_s;
   if (report.shortlist) report.shortlist->tokens_per_s_without = by.without.tokens_per_s;
@@ -197,7 +197,7 @@ void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions&
       by.without = translate(copy, dev, all, threads);
     }
     by.after = translate(copy, dev, options.search, threads);
-    judge(recipe, dev, by, report);
+    judge_quantized(recipe, dev, by, report);
     return;
   }
   report.tokens_per_s_before = read_speed(*before.model, dev.corpus, recipe, pool);

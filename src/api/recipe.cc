@@ -9,7 +9,7 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kBegin = R"(# Recipes
+constexpr const char* kRecipesBegin = R"(# Recipes
 
 <!-- Written by `attune info recipe --markdown`; a test compares. -->
 
@@ -154,7 +154,7 @@ std::vector<RecipeKey> recipe_keys() {
 }
 
 std::string recipe_reference() {
-  std::string out = kBegin, section = "none yet";
+  std::string out = kRecipesBegin, section = "none yet";
   for (const RecipeKey& k : recipe_keys()) {
     const size_t dot = k.key.rfind('.');
     const std::string at = dot == std::string::npos ? "" : k.key.substr(0, dot);

@@ -29,7 +29,7 @@ struct CorpusPlan {
   int64_t batch_tokens, updates, warmup;
   double learning_rate;
 };
-constexpr CorpusPlan kPlans[] = {
+constexpr CorpusPlan kCorpusPlans[] = {
     {500, 500, kSmall, 0.3, 512, 1'600, 300, 2e-3},
     {2'000, 1'000, kSmall, 0.3, 1024, 2'000, 400, 2e-3},
     {10'000, 2'000, kSmall, 0.3, 2048, 4'000, 1'000, 3e-3},
@@ -42,7 +42,8 @@ constexpr CorpusPlan kPlans[] = {
 };
 
 const CorpusPlan& plan_for(int64_t pairs) {
-  return *std::find_if(std::begin(kPlans), std::end(kPlans), [&](const CorpusPlan& p) { return pairs < p.below; });
+  return *std::find_if(std::begin(kCorpusPlans), std::end(kCorpusPlans),
+                       [&](const CorpusPlan& p) { return pairs < p.below; });
 }
 
 int64_t rounded_up(int64_t n, int64_t step) { return (n + step - 1) / step * step; }

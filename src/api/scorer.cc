@@ -36,7 +36,7 @@ struct Asked {
   std::vector<int32_t> target;  // what is to be said, the end mark at last unless it is cropped
 };
 
-void refuse_others(const OpenedModel& m, const std::string& name) {
+void refuse_to_score(const OpenedModel& m, const std::string& name) {
   const ModelShape shape = m.recipe.model.shape;
   const bool translates = m.recipe.task == Task::translate && reads_source(shape);
   const bool goes_on = m.recipe.task == Task::language && shape == ModelShape::decoder;
@@ -176,7 +176,7 @@ std::vector<LineScore> Scorer::Body::score(const std::vector<std::string>* sourc
 }
 
 Scorer::Scorer(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
-  body_->opened = open_ensemble(model, &body_->pool, refuse_others);
+  body_->opened = open_ensemble(model, &body_->pool, refuse_to_score);
 }
 Scorer::Scorer(Scorer&&) noexcept = default;
 Scorer& Scorer::operator=(Scorer&&) noexcept = default;

@@ -16,7 +16,7 @@ namespace attune {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 constexpr int64_t kOftenFlat = 1000;  // updates: some tasks learn nothing for so long at first
 
@@ -36,7 +36,7 @@ void drop_later(const std::string& path, int64_t update) {
   const std::string old = read_file(path);
   std::string kept;
   for (const std::string& line : split(old, '\n')) {
-    const Json j = Json::parse(line, nullptr, false);
+    const OrderedJson j = OrderedJson::parse(line, nullptr, false);
     if (!j.is_object() || !j.contains("update") || !j["update"].is_number() || j["update"] > update) continue;
     if (j["update"] == update && j.contains("rolled_back")) continue;
     kept += line + "\n";
@@ -66,11 +66,11 @@ void TrainLog::say(const std::string& text) {
 }
 
 struct TrainLog::Record {
-  Json json;
+  OrderedJson json;
 };
 
 void TrainLog::record(const Record& record) {
-  const std::string line = record.json.dump(-1, ' ', false, Json::error_handler_t::replace);
+  const std::string line = record.json.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
   metrics_->line(line);
   if (on_metrics_) on_metrics_(line);
   if (record.json.contains("rolled_back")) return;  // it stands at an update that has its numbers already
@@ -105,7 +105,7 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
                   s.epoch, s.update, thousands(sentences), s.loss,
                   s.guide_loss ? fmt::format(" : Guide {:.4f}", *s.guide_loss) : "", s.seconds,
                   thousands(static_cast<int64_t>(s.target_tokens_per_s)), 100 * s.share_of_peak, s.rate));
-  Json json{{"update", s.update}, {"epoch", s.epoch}, {"loss", s.loss}};
+  OrderedJson json{{"update", s.update}, {"epoch", s.epoch}, {"loss", s.loss}};
   if (s.guide_loss) json["guide_loss"] = *s.guide_loss;
   json["learning_rate"] = s.rate;
   json["target_tokens_per_s"] = std::round(s.target_tokens_per_s);
@@ -117,14 +117,15 @@ void TrainLog::update(const TrainingStatus& s, int64_t sentences) {
 
 void TrainLog::skipped(const TrainingStatus& s, const std::string& why, const std::string& parameter) {
   say(fmt::format("update {} was skipped: {} ({} skipped so far)", thousands(s.update), why, thousands(s.skipped)));
-  record({Json{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
+  record({OrderedJson{{"update", s.update}, {"skipped", s.skipped}, {"not_a_number", parameter}}});
 }
 
 void TrainLog::rolled_back(const std::string& why, const Progress& p) {
   say(fmt::format("{}: back to update {}, from there on at {:.3g} of the learning rate", why, thousands(p.updates),
                   p.rate_scale));
   open_records(p.updates);
-  record({Json{{"update", p.updates}, {"rolled_back", why}, {"rate_scale", p.rate_scale}, {"skipped", p.skipped}}});
+  record(
+      {OrderedJson{{"update", p.updates}, {"rolled_back", why}, {"rate_scale", p.rate_scale}, {"skipped", p.skipped}}});
 }
 
 void TrainLog::plateau(double rate_scale) {
@@ -133,7 +134,8 @@ void TrainLog::plateau(double rate_scale) {
 
 void TrainLog::validation(const ValidationResult& v) {
   std::string scores;
-  Json json{{"update", v.update}, {"epoch", v.epoch}, {"valid_loss", v.loss}, {"valid_perplexity", v.perplexity}};
+  OrderedJson json{
+      {"update", v.update}, {"epoch", v.epoch}, {"valid_loss", v.loss}, {"valid_perplexity", v.perplexity}};
   for (const auto& [name, value] : v.scores) {
     scores += fmt::format(" : {} {:.2f}", name, value);
     json["valid_" + name] = value;
@@ -178,11 +180,11 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record({Json{{"update", o.updates},
-               {"finished", true},
-               {"averaged", o.averaged},
-               {"valid_" + o.metric, o.has_score ? Json(o.final_score) : Json()},
-               {"seconds", std::round(o.seconds * 10) / 10}}});
+  record({OrderedJson{{"update", o.updates},
+                      {"finished", true},
+                      {"averaged", o.averaged},
+                      {"valid_" + o.metric, o.has_score ? OrderedJson(o.final_score) : OrderedJson()},
+                      {"seconds", std::round(o.seconds * 10) / 10}}});
 }
 
 }  // namespace attune

@@ -14,7 +14,7 @@ namespace attune {
 
 namespace {
 
-std::string default_out(const std::string& recipe) {
+std::string default_run(const std::string& recipe) {
   const std::filesystem::path path(recipe);
   return (path.parent_path() / (path.stem().string() + "-model")).string();
 }
@@ -43,7 +43,7 @@ struct Trainer::Body {
 Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()) {
   body_->options = options;
   body_->recipe = load_recipe_for_run(options.recipe, options.sets);
-  body_->out = options.out.empty() ? default_out(options.recipe) : options.out;
+  body_->out = options.out.empty() ? default_run(options.recipe) : options.out;
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
     const DataSettings& data = body_->recipe.data;

@@ -28,7 +28,7 @@ struct Source {
   bool cropped = false;
 };
 
-void refuse_others(const OpenedModel& opened, const std::string& model) {
+void refuse_to_translate(const OpenedModel& opened, const std::string& model) {
   const Recipe& r = opened.recipe;
   if (r.task == Task::language && r.model.shape == ModelShape::decoder)
     fail(ErrorKind::model,
@@ -249,7 +249,7 @@ struct Translator::Body {
 };
 
 Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
-  std::vector<OpenedModel> all = open_ensemble(model, &body_->pool, refuse_others);
+  std::vector<OpenedModel> all = open_ensemble(model, &body_->pool, refuse_to_translate);
   for (const OpenedModel& m : all) body_->models.push_back(m.model.get());
   body_->opened = std::move(all.front());
   body_->others.assign(std::make_move_iterator(all.begin() + 1), std::make_move_iterator(all.end()));

@@ -9,13 +9,15 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOp = "activation";
+constexpr const char* kActivationOp = "activation";
 
 Var make_result(Ctx& ctx, const Var& x, ActivationKind kind) {
-  check(x.dtype() == DType::f32 || x.dtype() == DType::f64, kOp, "rows are {}, not f32 or f64", name_of(x.dtype()));
+  check(x.dtype() == DType::f32 || x.dtype() == DType::f64, kActivationOp, "rows are {}, not f32 or f64",
+        name_of(x.dtype()));
   Shape shape = x.shape();
   if (kind.gated) {
-    check(shape.rank() > 0 && shape.cols() % 2 == 0, kOp, "a gate halves the columns, rows have {}", shape.cols());
+    check(shape.rank() > 0 && shape.cols() % 2 == 0, kActivationOp, "a gate halves the columns, rows have {}",
+          shape.cols());
     shape[shape.rank() - 1] /= 2;
   }
   return ctx.make(shape, x.dtype(), {&x});

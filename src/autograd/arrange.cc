@@ -8,7 +8,7 @@ namespace attune {
 namespace {
 
 /// A part of a tensor: a range of its rows or of its columns.
-struct Part {
+struct ArrangedPart {
   bool by_rows;
   int64_t from, count;
   Tensor of(const Tensor& t) const { return by_rows ? t.row_range(from, count) : t.columns(from, count); }
@@ -21,7 +21,7 @@ Shape with_columns(const Shape& shape, int64_t cols) {
   return s;
 }
 
-Var slice(Ctx& ctx, const Var& x, const Part& part, const Shape& shape) {
+Var slice(Ctx& ctx, const Var& x, const ArrangedPart& part, const Shape& shape) {
   Var y = ctx.make(shape, x.dtype(), {&x});
   ctx.run([&] { kernels::copy(part.of(x.value()), y.value(), false, ctx.pool); });
   if (y.needs_grad())
@@ -35,7 +35,7 @@ Var slice(Ctx& ctx, const Var& x, const Part& part, const Shape& shape) {
   return y;
 }
 
-void check_part(const char* name, const char* what, const Part& part, int64_t size) {
+void check_part(const char* name, const char* what, const ArrangedPart& part, int64_t size) {
   check(part.from >= 0 && part.count >= 0 && part.count <= size - part.from, name, "{} {} to {} of {}", what, part.from,
         part.from + part.count, size);
 }
@@ -59,7 +59,7 @@ Var concatenate(Ctx& ctx, const char* name, bool by_rows, std::span<const Var> p
                    {source});
   int64_t at = 0;
   for (const Var& x : parts) {
-    const Part part{by_rows, at, by_rows ? x.rows() : x.cols()};
+    const ArrangedPart part{by_rows, at, by_rows ? x.rows() : x.cols()};
     at += part.count;
     ctx.run([&] { kernels::copy(x.value(), part.of(y.value()), false, ctx.pool); });
     if (y.needs_grad() && x.needs_grad())
@@ -104,13 +104,13 @@ Var concatenate_columns(Ctx& ctx, std::initializer_list<Var> parts) {
 
 Var slice_rows(Ctx& ctx, const Var& x, int64_t from, int64_t count) {
   check_given("slice_rows", "the value", x);
-  const Part part{true, from, count};
+  const ArrangedPart part{true, from, count};
   check_part("slice_rows", "rows", part, x.rows());
   return slice(ctx, x, part, {count, x.cols()});
 }
 Var slice_columns(Ctx& ctx, const Var& x, int64_t from, int64_t count) {
   check_given("slice_columns", "the value", x);
-  const Part part{false, from, count};
+  const ArrangedPart part{false, from, count};
   check_part("slice_columns", "columns", part, x.cols());
   return slice(ctx, x, part, with_columns(x.shape(), count));
 }

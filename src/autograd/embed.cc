@@ -9,30 +9,30 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOp = "embed";
+constexpr const char* kEmbedOp = "embed";
 
 void check_positions(const Embedding& e, int64_t n) {
-  check(e.positions.dtype() == e.table.dtype() && e.positions.cols() == e.table.cols(), kOp,
+  check(e.positions.dtype() == e.table.dtype() && e.positions.cols() == e.table.cols(), kEmbedOp,
         "positions are {} {}, the table is {} {}", name_of(e.positions.dtype()), e.positions.shape().text(),
         name_of(e.table.dtype()), e.table.shape().text());
-  check_row_positions(kOp, e.where, n, e.positions.rows());
+  check_row_positions(kEmbedOp, e.where, n, e.positions.rows());
 }
 
 Var make_result(Ctx& ctx, const Embedding& e) {
-  check(static_cast<bool>(e.table), kOp, "the table is missing");
+  check(static_cast<bool>(e.table), kEmbedOp, "the table is missing");
   const DType type = e.table.dtype();
-  check(type == DType::f32 || type == DType::f64, kOp, "the table is {}, not f32 or f64", name_of(type));
-  check(e.table.shape().rank() == 2, kOp, "the table is {}, not [rows, columns]", e.table.shape().text());
-  check(e.ids.dtype == DType::i32 && e.ids.contiguous(), kOp, "ids are {}, not i32 one after another",
+  check(type == DType::f32 || type == DType::f64, kEmbedOp, "the table is {}, not f32 or f64", name_of(type));
+  check(e.table.shape().rank() == 2, kEmbedOp, "the table is {}, not [rows, columns]", e.table.shape().text());
+  check(e.ids.dtype == DType::i32 && e.ids.contiguous(), kEmbedOp, "ids are {}, not i32 one after another",
         name_of(e.ids.dtype));
   const int64_t n = e.ids.size();
   if (e.where.segments)
-    check(e.where.segments->rows() == n, kOp, "{} ids for segments of {} rows", n, e.where.segments->rows());
+    check(e.where.segments->rows() == n, kEmbedOp, "{} ids for segments of {} rows", n, e.where.segments->rows());
   if (e.positions) check_positions(e, n);
   ctx.run([&] {
     const int32_t* ids = e.ids.as<int32_t>();
     for (int64_t r = 0; r < n; ++r)
-      check(ids[r] >= 0 && ids[r] < e.table.rows(), kOp, "row {}: id {}, the table has {} rows", r, ids[r],
+      check(ids[r] >= 0 && ids[r] < e.table.rows(), kEmbedOp, "row {}: id {}, the table has {} rows", r, ids[r],
             e.table.rows());
   });
   return ctx.make({n, e.table.cols()}, type, {&e.table, &e.positions});

@@ -9,22 +9,23 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOp = "residual_norm";
+constexpr const char* kResidualNormOp = "residual_norm";
 
 void check_vector(const Var& x, const Var& v, const char* name) {
-  check(v.dtype() == x.dtype(), kOp, "{} is {}, rows are {}", name, name_of(v.dtype()), name_of(x.dtype()));
-  check(v.shape().size() == x.cols() && v.value().contiguous(), kOp, "{} has {} elements, rows have {}", name,
-        v.shape().size(), x.cols());
+  check(v.dtype() == x.dtype(), kResidualNormOp, "{} is {}, rows are {}", name, name_of(v.dtype()), name_of(x.dtype()));
+  check(v.shape().size() == x.cols() && v.value().contiguous(), kResidualNormOp, "{} has {} elements, rows have {}",
+        name, v.shape().size(), x.cols());
 }
 
 void check_arguments(const Var& x, const Var& s, const NormWeights& w) {
-  check(x.dtype() == DType::f32 || x.dtype() == DType::f64, kOp, "rows are {}, not f32 or f64", name_of(x.dtype()));
-  check(static_cast<bool>(w.gamma), kOp, "gamma is missing");
+  check(x.dtype() == DType::f32 || x.dtype() == DType::f64, kResidualNormOp, "rows are {}, not f32 or f64",
+        name_of(x.dtype()));
+  check(static_cast<bool>(w.gamma), kResidualNormOp, "gamma is missing");
   check_vector(x, w.gamma, "gamma");
   if (w.beta) check_vector(x, w.beta, "beta");
   if (!s) return;
-  check(s.dtype() == x.dtype(), kOp, "s is {}, x is {}", name_of(s.dtype()), name_of(x.dtype()));
-  check(s.shape() == x.shape(), kOp, "s is {}, x is {}", s.shape().text(), x.shape().text());
+  check(s.dtype() == x.dtype(), kResidualNormOp, "s is {}, x is {}", name_of(s.dtype()), name_of(x.dtype()));
+  check(s.shape() == x.shape(), kResidualNormOp, "s is {}, x is {}", s.shape().text(), x.shape().text());
 }
 
 /// Results, and the rows' means and 1 / sigma [2, n] where a gradient is wanted.

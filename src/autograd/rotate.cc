@@ -10,18 +10,18 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOp = "rotate";
+constexpr const char* kRotateOp = "rotate";
 
 void check_rotation(const Var& x, const Rotation& r) {
-  check_real(kOp, "the value", x);
-  check(r.table && r.table.dtype == DType::f32, kOp, "the table of angles is missing or not f32");
+  check_real(kRotateOp, "the value", x);
+  check(r.table && r.table.dtype == DType::f32, kRotateOp, "the table of angles is missing or not f32");
   const int64_t dim = r.table.cols();
-  check(dim > 0 && dim % 2 == 0, kOp, "a head has {} columns, which do not make pairs", dim);
-  check(r.column >= 0 && r.heads > 0 && r.column + r.heads * dim <= x.cols(), kOp,
+  check(dim > 0 && dim % 2 == 0, kRotateOp, "a head has {} columns, which do not make pairs", dim);
+  check(r.column >= 0 && r.heads > 0 && r.column + r.heads * dim <= x.cols(), kRotateOp,
         "{} heads of {} need columns {} to {}, rows have {}", r.heads, dim, r.column, r.column + r.heads * dim,
         x.cols());
-  if (r.where.segments) check_segments(kOp, *r.where.segments, x);
-  check_row_positions(kOp, r.where, x.rows(), r.table.rows());
+  if (r.where.segments) check_segments(kRotateOp, *r.where.segments, x);
+  check_row_positions(kRotateOp, r.where, x.rows(), r.table.rows());
 }
 
 }  // namespace

@@ -18,26 +18,26 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kOp = "score_attention";
+constexpr const char* kScoreAttentionOp = "score_attention";
 
 void check_parameter(const ScoreAttention& a, const char* what, const Var& p) {
-  check_same_type(kOp, a.q, p);
-  check(p.shape().size() == a.heads * a.dim, kOp, "{} has {} elements, {} heads of {} need {}", what, p.shape().size(),
-        a.heads, a.dim, a.heads * a.dim);
-  check(p.value().contiguous(), kOp, "the elements of {} do not lie side by side", what);
+  check_same_type(kScoreAttentionOp, a.q, p);
+  check(p.shape().size() == a.heads * a.dim, kScoreAttentionOp, "{} has {} elements, {} heads of {} need {}", what,
+        p.shape().size(), a.heads, a.dim, a.heads * a.dim);
+  check(p.value().contiguous(), kScoreAttentionOp, "the elements of {} do not lie side by side", what);
 }
 
 /// Checks everything and fills in what was left to the default.
 ScoreAttention checked(ScoreAttention a) {
   const bool additive = a.score == ScoreKind::additive;
-  check_attention(kOp, a, a.dim);
+  check_attention(kScoreAttentionOp, a, a.dim);
   if (a.scale == 0) a.scale = additive ? 1 : 1 / std::sqrt(static_cast<float>(a.dim));
-  check(a.scale > 0, kOp, "the scale is {}, not above 0", a.scale);
-  check(!a.hook, kOp, "there is no hook here");
-  check(a.normaliser.kind != NormaliserKind::top_k || a.normaliser.k > 0, kOp, "the {} largest scores of a row",
-        a.normaliser.k);
-  check(additive || (!a.vector && !a.bias), kOp, "only additive scores have a vector and a bias");
-  check(!additive || a.vector, kOp, "additive scores need a vector");
+  check(a.scale > 0, kScoreAttentionOp, "the scale is {}, not above 0", a.scale);
+  check(!a.hook, kScoreAttentionOp, "there is no hook here");
+  check(a.normaliser.kind != NormaliserKind::top_k || a.normaliser.k > 0, kScoreAttentionOp,
+        "the {} largest scores of a row", a.normaliser.k);
+  check(additive || (!a.vector && !a.bias), kScoreAttentionOp, "only additive scores have a vector and a bias");
+  check(!additive || a.vector, kScoreAttentionOp, "additive scores need a vector");
   if (a.vector) check_parameter(a, "the vector", a.vector);
   if (a.bias) check_parameter(a, "the bias", a.bias);
   return a;

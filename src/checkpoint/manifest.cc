@@ -23,12 +23,12 @@ using Json = nlohmann::json;
 
 constexpr int kFormat = 1;
 constexpr int64_t kLargestManifest = 4 << 20;
-constexpr const char* kFix = "\n  fix: copy the folder again, or use another checkpoint";
+constexpr const char* kCopyAgain = "\n  fix: copy the folder again, or use another checkpoint";
 
 std::string hash_text(const ContentHash& hash) { return "xxh3:" + hash.hex(); }
 
 [[noreturn]] void fail_manifest(const std::string& folder, const std::string& what) {
-  fail(ErrorKind::model, "{}/{}: {}{}", folder, kManifestName, what, kFix);
+  fail(ErrorKind::model, "{}/{}: {}{}", folder, kManifestName, what, kCopyAgain);
 }
 
 /// Names from a manifest lead into the folder and nowhere else.
@@ -130,13 +130,13 @@ Manifest verify_manifest(const std::string& folder) {
   for (const ManifestEntry& e : manifest) {
     const std::string path = folder + "/" + e.name;
     std::error_code error;
-    if (!fs::exists(path, error)) fail(ErrorKind::model, "{} is missing{}", path, kFix);
+    if (!fs::exists(path, error)) fail(ErrorKind::model, "{} is missing{}", path, kCopyAgain);
     const auto bytes = fs::file_size(path, error);  // the cheap check first
     if (!error && std::cmp_not_equal(bytes, e.bytes))
       fail(ErrorKind::model, "{} has {} bytes instead of {}: {}{}", path, thousands(static_cast<int64_t>(bytes)),
-           thousands(e.bytes), std::cmp_less(bytes, e.bytes) ? "it was cut short" : "it was changed", kFix);
+           thousands(e.bytes), std::cmp_less(bytes, e.bytes) ? "it was cut short" : "it was changed", kCopyAgain);
     if (describe_file(folder, e.name).hash != e.hash)
-      fail(ErrorKind::model, "{} has changed since it was saved: its hash differs{}", path, kFix);
+      fail(ErrorKind::model, "{} has changed since it was saved: its hash differs{}", path, kCopyAgain);
   }
   return manifest;
 }

@@ -12,7 +12,7 @@ namespace attune {
 
 namespace {
 
-constexpr const char* kFix = "\n  fix: use the recipe and the version this file was saved with";
+constexpr const char* kSameVersion = "\n  fix: use the recipe and the version this file was saved with";
 
 /// What is wrong between the tensors that are wanted and those a file has: the first fault, and how many more.
 class Mismatch {
@@ -24,7 +24,7 @@ class Mismatch {
   void raise() const {
     if (count_ == 0) return;
     fail(ErrorKind::model, "{}: {}{}{}", file_.path(), first_,
-         count_ > 1 ? fmt::format(" (and {} more like this)", thousands(count_ - 1)) : "", kFix);
+         count_ > 1 ? fmt::format(" (and {} more like this)", thousands(count_ - 1)) : "", kSameVersion);
   }
 
  private:

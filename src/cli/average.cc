@@ -12,13 +12,13 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct AverageArguments {
   std::vector<std::string> models;
   std::string out;
   AverageOptions options;
 };
 
-void run(const Arguments& a, const Session& session) {
+void run_average(const AverageArguments& a, const Session& session) {
   const AverageReport r = average(a.models, a.out, a.options);
   if (session.json)
     print(to_json({{"out", a.out}, {"models", r.models}, {"parameters", r.parameters}, {"notes", r.notes}}) + "\n");
@@ -32,7 +32,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_average(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<AverageArguments>();
   CLI::App* command = add_command(app, session, "average", "average checkpoints into one model",
                                   "  attune average run --last 5 --out averaged\n"
                                   "  attune average run/checkpoints/step-00007000 run/checkpoints/step-00008000 "
@@ -45,7 +45,7 @@ void add_average(CLI::App& app, Session& session) {
       ->check(CLI::Range(int64_t{2}, int64_t{1'000'000}));
   command->add_option("--out", a->out, "where to put the averaged model")->type_name("DIR")->required();
   command->add_flag("--force", a->options.replace, "replace a model that is there already");
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_average(*a, session); });
 }
 
 }  // namespace attune::cli

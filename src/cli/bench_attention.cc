@@ -91,7 +91,7 @@ void run_steps(const AttentionBench& bench, const Session& session) {
   if (!session.json) print(table({"mechanism", "after", "us per token", "state KB"}, rows));
 }
 
-void run(AttentionBench bench, bool decode, const Session& session) {
+void run_bench_attention(AttentionBench bench, bool decode, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
     fmt::print(stderr, "measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
@@ -159,7 +159,7 @@ void add_bench_attention(CLI::App& bench, Session& session) {
       ->type_name("S")
       ->check(CLI::Range(0.001, 60.0));
   command->add_flag("--decode", *decode, "instead: one more position after so many, and what is remembered of them");
-  set_work(command, session, [&session, options, decode] { run(*options, *decode, session); });
+  set_work(command, session, [&session, options, decode] { run_bench_attention(*options, *decode, session); });
 }
 
 }  // namespace attune::cli

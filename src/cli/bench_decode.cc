@@ -37,7 +37,7 @@ Record to_record(const DecodeFigure& f, const DecodeBench& bench) {
           {"isa", chosen_isa()}};
 }
 
-void run(DecodeBench bench, const Session& session) {
+void run_bench_decode(DecodeBench bench, const Session& session) {
   if (bench.threads.empty()) bench.threads = {default_threads()};
   const size_t settings = bench.beams.size() * bench.threads.size() * bench.batch_tokens.size();
   if (!session.quiet)
@@ -110,7 +110,7 @@ void add_bench_decode(CLI::App& bench, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1000000));
   command->add_flag("!--no-shortlist", b->shortlist, "look at all words, where the model has a shortlist");
-  set_work(command, session, [&session, b] { run(*b, session); });
+  set_work(command, session, [&session, b] { run_bench_decode(*b, session); });
 }
 
 }  // namespace attune::cli

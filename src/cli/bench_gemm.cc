@@ -29,7 +29,7 @@ GemmShape parse_shape(const std::string& text) {
   return {d[0], d[1], d[2]};
 }
 
-void run(const std::vector<std::string>& shapes, double seconds, const Session& session) {
+void run_bench_gemm(const std::vector<std::string>& shapes, double seconds, const Session& session) {
   GemmBench bench;
   for (const auto& s : shapes) bench.shapes.push_back(parse_shape(s));
   bench.threads = session.thread_count();
@@ -74,7 +74,7 @@ void add_bench_gemm(CLI::App& bench, Session& session) {
   command->add_option("--seconds", options->seconds, "time per product (default: 0.2)")
       ->type_name("S")
       ->check(CLI::Range(0.001, 60.0));
-  set_work(command, session, [&session, options] { run(options->shapes, options->seconds, session); });
+  set_work(command, session, [&session, options] { run_bench_gemm(options->shapes, options->seconds, session); });
 }
 
 }  // namespace attune::cli

@@ -13,7 +13,7 @@ namespace attune::cli {
 
 namespace {
 
-void run(TrainBench bench, const Session& session) {
+void run_bench_train(TrainBench bench, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
     fmt::print(stderr, "measuring {} updates after {} to warm up, {} thread{}, {}\n", bench.updates, bench.warm,
@@ -60,7 +60,7 @@ void add_bench_train(CLI::App& bench, Session& session) {
   command->add_option("--warm", b->warm, "updates before that (default: 3)")
       ->type_name("N")
       ->check(CLI::Range(0, 1000000));
-  set_work(command, session, [&session, b] { run(*b, session); });
+  set_work(command, session, [&session, b] { run_bench_train(*b, session); });
 }
 
 }  // namespace attune::cli

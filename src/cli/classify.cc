@@ -12,7 +12,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct ClassifyArguments {
   std::string model, file = "-";
   ClassifyOptions options;
   bool scores = false;
@@ -44,7 +44,7 @@ std::string text_line(const Classification& c, bool scores) {
   return line + "\n";
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_classify(const ClassifyArguments& a, const Session& session) {
   const Classifier classifier(a.model, session.thread_count());
   int64_t cropped = 0;
   for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
@@ -63,7 +63,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_classify(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ClassifyArguments>();
   CLI::App* command = add_command(app, session, "classify", "give lines labels",
                                   "  attune classify model reviews.txt > labels.txt\n"
                                   "  attune classify model reviews.txt --scores\n"
@@ -79,7 +79,7 @@ void add_classify(CLI::App& app, Session& session) {
       ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 24));
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_classify(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -14,13 +14,11 @@ namespace attune::cli {
 
 namespace {
 
-constexpr int kInterrupted = 75;
-
 void tell(const Session& session, const std::string& line) {
   if (!session.quiet) fmt::print(stderr, "{}\n", line);
 }
 
-void run(CompareOptions options, Session& session) {
+void run_compare(CompareOptions options, Session& session) {
   options.threads = session.thread_count();
   Comparer comparer(options);
   for (const ComparedVariant& v : comparer.plan().variants)
@@ -83,7 +81,7 @@ void add_compare(CLI::App& app, Session& session) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--fresh", options->fresh, "start anew, even where DIR holds runs");
-  set_work(command, session, [&session, options] { run(*options, session); });
+  set_work(command, session, [&session, options] { run_compare(*options, session); });
 }
 
 }  // namespace attune::cli

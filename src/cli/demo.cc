@@ -26,7 +26,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr int kInterrupted = 75, kByCtrlC = 130;
 constexpr size_t kShown = 12, kWrongShown = 3;
 
 /// A file or folder in the sources, or where `make install` put it; "" if there is none.
@@ -178,7 +177,7 @@ void show_shipped(const std::string& model, int threads, int width, const Paint&
   finish_output();
 }
 
-TrainingOutcome train(const TrainerOptions& options, Progress& progress, bool keep) {
+TrainingOutcome train_demo(const TrainerOptions& options, Progress& progress, bool keep) {
   Trainer trainer(options);
   const Interruptible interruptible(
       trainer, progress.talk(),
@@ -188,7 +187,7 @@ TrainingOutcome train(const TrainerOptions& options, Progress& progress, bool ke
   return o;
 }
 
-void run(TrainerOptions options, Session& session) {
+void run_demo(TrainerOptions options, Session& session) {
   if (options.recipe.empty()) options.recipe = shipped_recipe();
   options.threads = session.thread_count();
   const bool keep = !options.out.empty();
@@ -204,7 +203,7 @@ void run(TrainerOptions options, Session& session) {
   Session talk = session;
   talk.json = false;  // of the whole demo, not of each update
   Progress progress(talk);
-  const TrainingOutcome o = train(options, progress, keep);
+  const TrainingOutcome o = train_demo(options, progress, keep);
   if (o.reason == TrainingOutcome::Reason::interrupted) {
     session.exit_code = keep ? kInterrupted : kByCtrlC;
     return;
@@ -245,7 +244,7 @@ void add_demo(CLI::App& app, Session& session) {
   command->add_option("--set", options->sets, "change a key of the recipe: key=value")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  set_work(command, session, [&session, options] { run(*options, session); });
+  set_work(command, session, [&session, options] { run_demo(*options, session); });
 }
 
 }  // namespace attune::cli

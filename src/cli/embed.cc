@@ -13,7 +13,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct EmbedArguments {
   std::string model, file = "-", pool = "mean";
   EmbedOptions options;
   bool npy = false;
@@ -41,7 +41,7 @@ std::string npy_head(int64_t rows, int64_t columns) {
          static_cast<char>(text.size() >> 8) + text;
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_embed(const EmbedArguments& a, const Session& session) {
   const Embedder embedder(a.model, session.thread_count());
   EmbedOptions options = a.options;
   options.pool = a.pool == "first"  ? Pool::first
@@ -71,7 +71,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_embed(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<EmbedArguments>();
   CLI::App* command = add_command(app, session, "embed", "turn lines into vectors",
                                   "  attune embed model test.en > vectors.txt\n"
                                   "  attune embed model test.en --npy > vectors.npy\n"
@@ -87,7 +87,7 @@ void add_embed(CLI::App& app, Session& session) {
       ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 24));
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_embed(*a, session); });
 }
 
 }  // namespace attune::cli

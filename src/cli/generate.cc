@@ -18,7 +18,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct GenerateArguments {
   std::string model, file, stop;
   std::vector<std::string> prompts;
   GenerateOptions options;
@@ -72,7 +72,7 @@ std::string json_line(const GeneratedText& t) {
 
 class Program {
  public:
-  Program(const Arguments& a, const Session& session)
+  Program(const GenerateArguments& a, const Session& session)
       : a_(a), session_(session), generator_(a.model, session.thread_count()) {}
 
   void run() {
@@ -146,7 +146,7 @@ class Program {
     print("\n");
   }
 
-  const Arguments& a_;
+  const GenerateArguments& a_;
   const Session& session_;
   const Generator generator_;
   int64_t done_ = 0, cropped_ = 0;
@@ -155,7 +155,7 @@ class Program {
 }  // namespace
 
 void add_generate(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<GenerateArguments>();
   CLI::App* command =
       add_command(app, session, "generate", "go on with a text",
                   "  attune generate model --prompt 'ROMEO:' --temperature 0.8\n"

@@ -136,7 +136,7 @@ void tell_pools(const InfoOptions& options, const Session& session) {
   tell_all("pool", pools(), session);
 }
 
-void run(const InfoOptions& options, const Session& session) {
+void run_info(const InfoOptions& options, const Session& session) {
   using Tell = void (*)(const InfoOptions&, const Session&);
   const std::vector<std::pair<std::string, Tell>> topics{
       {"models", tell_models},         {"inputs", tell_inputs}, {"mixers", tell_mixers},
@@ -172,7 +172,7 @@ void add_info(CLI::App& app, Session& session) {
       ->type_name("WHAT")
       ->required();
   command->add_flag("--markdown", options->markdown, "as a page of Markdown");
-  set_work(command, session, [&session, options] { run(*options, session); });
+  set_work(command, session, [&session, options] { run_info(*options, session); });
 }
 
 }  // namespace attune::cli

@@ -110,7 +110,7 @@ std::string as_json(const ModelDescription& d) {
   return to_json(r);
 }
 
-std::string score_text(const ModelScore& s) {
+std::string test_score_text(const ModelScore& s) {
   std::string out;
   for (const auto& [name, value] : s.values) out += fmt::format("{}{} {:.4g}", out.empty() ? "" : ", ", name, value);
   return out + fmt::format(" (step {})", thousands(s.step));
@@ -171,8 +171,8 @@ std::string as_text(const ModelDescription& d) {
                        run.skipped == 1 ? "" : "s", run.rolled_back, run.trouble.empty() ? "" : ": " + run.trouble));
     for (size_t i = 0; i < run.settings.size(); ++i) line(i == 0 ? "settings" : "", run.settings[i]);
   }
-  if (d.best >= 0) line("best", score_text(d.scores[static_cast<size_t>(d.best)]));
-  if (!d.scores.empty()) line("last", score_text(d.scores.back()));
+  if (d.best >= 0) line("best", test_score_text(d.scores[static_cast<size_t>(d.best)]));
+  if (!d.scores.empty()) line("last", test_score_text(d.scores.back()));
   if (!d.checkpoints.empty())
     line("checkpoints", fmt::format("{}, steps {} to {}", d.checkpoints.size(), thousands(d.checkpoints.front()),
                                     thousands(d.checkpoints.back())));

@@ -7,11 +7,11 @@
 #include <cstring>
 #include <initializer_list>
 
+#include "cli/session.h"
+
 namespace attune::cli {
 
 namespace {
-
-constexpr int kByCtrlC = 130;
 
 void* running = nullptr;
 void (*stop_running)(void*) = nullptr;

@@ -15,7 +15,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct LookArguments {
   std::string model, text;
   AttentionChoice choice;
   DrawOptions draw;
@@ -40,7 +40,7 @@ const char* words_of(AttentionSite at) {
                                         : "decoder";
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_look(const LookArguments& a, const Session& session) {
   const AttentionLook look = look_at(a.model, a.text, a.choice, session.thread_count());
   if (session.json) return print(as_json(look) + "\n");
   DrawOptions draw = a.draw;
@@ -56,7 +56,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_look(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<LookArguments>();
   CLI::App* command = add_command(app, session, "look", "draw what a model attended to",
                                   "  attune look model 'A dog runs in the park.'\n"
                                   "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0\n"
@@ -84,7 +84,7 @@ void add_look(CLI::App& app, Session& session) {
   command->add_option("--width", a->width, "columns of the drawing (default: the terminal's)")
       ->type_name("N")
       ->check(CLI::Range(20, 10000));
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_look(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -14,7 +14,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct MetricArguments {
   std::string name;
   std::vector<std::string> systems, references;
   std::map<std::string, std::string> given;  // of the metric's own options
@@ -23,7 +23,7 @@ struct Arguments {
   bool by_line = false;
 };
 
-MetricOptions options_of(const Arguments& a, const Session& session) {
+MetricOptions options_of(const MetricArguments& a, const Session& session) {
   MetricOptions options;
   options.threads = session.thread_count();
   for (const auto& [name, value] : a.given)
@@ -63,7 +63,7 @@ std::string label_table(const std::vector<LabelScore>& labels) {
   return table({"label", "precision", "recall", "f1", "count", "found", "right"}, rows);
 }
 
-void print_systems(const std::vector<MetricResult>& results, const Arguments& a, const Session& session) {
+void print_systems(const std::vector<MetricResult>& results, const MetricArguments& a, const Session& session) {
   if (session.json) {
     for (size_t i = 0; i < results.size(); ++i) {
       Record record = record_of(results[i]);
@@ -90,7 +90,7 @@ void print_systems(const std::vector<MetricResult>& results, const Arguments& a,
   print(table(head, rows) + results[0].signature + "\n");
 }
 
-void run(Arguments a, const Session& session) {
+void run_metric(MetricArguments a, const Session& session) {
   const MetricOptions options = options_of(a, session);
   check_metric(a.name, options);
   if (a.systems.empty()) a.systems.push_back("-");
@@ -105,7 +105,7 @@ void run(Arguments a, const Session& session) {
 }
 
 /// The metrics' own options, each once, with the names of those that have it.
-void add_metric_options(CLI::App* command, Arguments& a) {
+void add_metric_options(CLI::App* command, MetricArguments& a) {
   struct Option {
     MetricOptionDescription description;
     std::string metrics;
@@ -137,7 +137,7 @@ void add_metric_options(CLI::App* command, Arguments& a) {
 }  // namespace
 
 void add_metric(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<MetricArguments>();
   std::string names, sentences;
   for (const MetricDescription& m : describe_metrics()) {
     names += (names.empty() ? "" : ", ") + m.name;
@@ -167,7 +167,7 @@ void add_metric(CLI::App& app, Session& session) {
       ->check(CLI::PositiveNumber)
       ->type_name("N");
   command->add_option("--seed", a->tests.seed, "where the draws start (default 12345, sacreBLEU's)")->type_name("N");
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_metric(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -14,7 +14,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct NewArguments {
   std::string task;
   std::vector<std::string> files;
   NewRecipeOptions options;
@@ -24,7 +24,7 @@ struct Arguments {
 
 constexpr std::string_view kProbe = "probe:";
 
-std::string as_json(const NewRecipe& n, const Arguments& a) {
+std::string as_json(const NewRecipe& n, const NewArguments& a) {
   Record settings;
   List languages;
   for (const std::string& l : {n.source_language, n.target_language})
@@ -49,7 +49,7 @@ std::string as_json(const NewRecipe& n, const Arguments& a) {
                   {"recipe", n.text}});
 }
 
-void run_probe(const Arguments& a, const Session& session) {
+void run_probe(const NewArguments& a, const Session& session) {
   const std::string name = a.task.substr(kProbe.size());
   if (!a.files.empty() || a.options.truncate)
     throw Error(ErrorKind::usage, "a probe makes its own data\n  fix: give no files, but --out FOLDER");
@@ -71,7 +71,7 @@ void run_probe(const Arguments& a, const Session& session) {
              recipe, folder, recipe);
 }
 
-void run(Arguments& a, const Session& session) {
+void run_new(NewArguments& a, const Session& session) {
   if (a.task.starts_with(kProbe)) return run_probe(a, session);
   if (const ProbeOptions& p = a.probe; p.lines || p.gap || p.depth || p.words)
     throw Error(ErrorKind::usage, "--lines, --gap, --depth and --words are for probes\n  fix: leave them out");
@@ -94,7 +94,7 @@ void run(Arguments& a, const Session& session) {
 }  // namespace
 
 void add_new(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<NewArguments>();
   CLI::App* command = add_command(app, session, "new", "look at text files and write a recipe that fits them",
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
@@ -127,7 +127,7 @@ void add_new(CLI::App& app, Session& session) {
   measure("--gap", a->probe.gap, "copy, agreement: words between the answer and the question, at most");
   measure("--depth", a->probe.depth, "listops: lists within lists");
   measure("--words", a->probe.words, "listops: words of a line, at most");
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_new(*a, session); });
 }
 
 }  // namespace attune::cli

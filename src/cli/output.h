@@ -8,6 +8,9 @@
 
 namespace attune::cli {
 
+/// Lines of a file that are worked on together, at most: what is to be had without waiting.
+inline constexpr size_t kChunkLines = 4096, kChunkBytes = 4 << 20;
+
 struct Value;
 /// Keys in the order they are written.
 using Record = std::vector<std::pair<std::string, Value>>;

@@ -14,12 +14,12 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct QuantizeArguments {
   std::string model, out;
   QuantizeOptions options;
 };
 
-std::string as_json(const Arguments& a, const QuantizeReport& r) {
+std::string as_json(const QuantizeArguments& a, const QuantizeReport& r) {
   Record record{{"out", a.out}, {"type", r.type}, {"bytes_before", r.bytes_before}, {"bytes_after", r.bytes_after}};
   if (r.measured) {
     const Record more{{"metric", r.metric},
@@ -88,7 +88,7 @@ std::string as_text(const QuantizeReport& r) {
   return text;
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_quantize(const QuantizeArguments& a, const Session& session) {
   const QuantizeReport r = quantize(a.model, a.out, a.options, session.thread_count());
   print(session.json ? as_json(a, r) : as_text(r));
   if (session.quiet) return;
@@ -99,7 +99,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_quantize(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<QuantizeArguments>();
   CLI::App* command = add_command(app, session, "quantize", "make a model smaller and faster: int8, or f16",
                                   "  attune quantize model --out model-int8\n"
                                   "  attune quantize model --out model-int8 --dev val.en val.de --max-loss 0.3\n"
@@ -143,7 +143,7 @@ void add_quantize(CLI::App& app, Session& session) {
       ->needs(shortlist);
   command->add_flag("--force", a->options.replace, "replace a model that is there already");
   add_search_options(command, a->options.search);
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_quantize(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -16,10 +16,7 @@ namespace attune::cli {
 
 namespace {
 
-constexpr size_t kChunkLines = 4096;  // scored together at most: what is to be had without waiting
-constexpr size_t kChunkBytes = 4 << 20;
-
-struct Arguments {
+struct ScoreArguments {
   std::string model, source = "-", target;
   ScoreOptions options;
   bool total = false;
@@ -28,7 +25,7 @@ struct Arguments {
 /// Lines, or pairs of them: of two files, or of one with a tab between the two.
 class Reader {
  public:
-  Reader(const Arguments& a, bool pairs) : a_(a), pairs_(pairs), first_({a.source}) {
+  Reader(const ScoreArguments& a, bool pairs) : a_(a), pairs_(pairs), first_({a.source}) {
     if (!pairs && !a.target.empty())
       throw Error(ErrorKind::usage,
                   fmt::format("{} is a language model: it scores lines, not translations\n  fix: leave out {}", a.model,
@@ -65,7 +62,7 @@ class Reader {
     return true;
   }
 
-  const Arguments& a_;
+  const ScoreArguments& a_;
   bool pairs_;
   TextLines first_;
   std::optional<TextLines> second_;
@@ -94,7 +91,7 @@ void print_totals(const ScoreTotals& t, const Session& session) {
                       -t.nats, t.perplexity(), t.bits_per_token(), t.bits_per_character()));
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_score(const ScoreArguments& a, const Session& session) {
   const Scorer scorer(a.model, session.thread_count());
   const bool pairs = scorer.wants_sources();
   Reader reader(a, pairs);
@@ -129,7 +126,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_score(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<ScoreArguments>();
   CLI::App* command =
       add_command(app, session, "score", "tell how probable a model finds lines or translations",
                   "  attune score model test.en test.de > log-probabilities\n"
@@ -152,7 +149,7 @@ void add_score(CLI::App& app, Session& session) {
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 24));
   command->add_flag("--total", a->total, "nothing for each line, but the figures of all of them");
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_score(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -9,6 +9,11 @@ class App;
 
 namespace attune::cli {
 
+/// The exit code of work that was told to stop and can go on later.
+inline constexpr int kInterrupted = 75;
+/// And of what Ctrl-C ended at once, as shells count it.
+inline constexpr int kByCtrlC = 130;
+
 /// One run of the program. Parsing fills it; the command's work is then called once.
 struct Session {
   bool json = false, quiet = false;

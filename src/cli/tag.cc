@@ -12,7 +12,7 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct TagArguments {
   std::string model, file = "-", format = "labels";
   TagOptions options;
 };
@@ -42,7 +42,7 @@ std::string json_line(const TaggedText& t) {
   return to_json(r) + "\n";
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_tag(const TagArguments& a, const Session& session) {
   const Tagger tagger(a.model, session.thread_count());
   for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
     for (const TaggedText& t : tagger.tag(lines, a.options))
@@ -54,7 +54,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_tag(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TagArguments>();
   CLI::App* command = add_command(app, session, "tag", "give each word a label",
                                   "  attune tag model sentences.txt > labels.txt\n"
                                   "  attune tag model sentences.txt --format conll\n"
@@ -72,7 +72,7 @@ void add_tag(CLI::App& app, Session& session) {
       ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
       ->type_name("N")
       ->check(CLI::Range(1, 1 << 24));
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_tag(*a, session); });
 }
 
 }  // namespace attune::cli

@@ -14,13 +14,13 @@ namespace attune::cli {
 
 namespace {
 
-struct Arguments {
+struct TestArguments {
   std::string model;
   std::vector<std::string> sets;
   TranslateOptions options;
 };
 
-void run(const Arguments& a, const Session& session) {
+void run_test(const TestArguments& a, const Session& session) {
   const TestReport r = test_model(a.model, a.sets, a.options, session.thread_count());
   if (!session.quiet) {
     for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
@@ -52,7 +52,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_test(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TestArguments>();
   CLI::App* command = add_command(app, session, "test", "score a model on a test set",
                                   "  attune test model\n"
                                   "  attune test model --set 'data.test=[\"test.en\", \"test.de\"]' --beam 10 --json\n"
@@ -64,7 +64,7 @@ void add_test(CLI::App& app, Session& session) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   add_search_options(command, a->options);
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_test(*a, session); });
 }
 
 }  // namespace attune::cli

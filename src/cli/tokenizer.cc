@@ -23,7 +23,7 @@ struct Options {
   bool ids = false;
 };
 
-void train(const Options& options, const Session& session) {
+void train_tokenizer(const Options& options, const Session& session) {
   TextLines reader(options.files);
   if (!session.quiet)
     fmt::print(stderr, "reading {} file{}\n", options.files.size(), options.files.size() > 1 ? "s" : "");
@@ -122,7 +122,7 @@ void add_train(CLI::App& group, Session& session, std::shared_ptr<Options> optio
   command->add_option("files", options->files, "text, a sentence a line, plain or .gz; - is stdin")
       ->type_name("FILE")
       ->required();
-  set_work(command, session, [&session, options] { train(*options, session); });
+  set_work(command, session, [&session, options] { train_tokenizer(*options, session); });
 }
 
 void add_filter(CLI::App* command, Session& session, std::shared_ptr<Options> options, const char* ids,

@@ -10,9 +10,7 @@ namespace attune::cli {
 
 namespace {
 
-constexpr int kInterrupted = 75;
-
-void run(TrainerOptions options, Session& session) {
+void run_train(TrainerOptions options, Session& session) {
   options.threads = session.thread_count();
   Trainer trainer(options);
   Progress progress(session);
@@ -37,7 +35,7 @@ void add_train(CLI::App& app, Session& session) {
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
   command->add_flag("--fresh", options->fresh, "start anew, even where DIR holds a run");
-  set_work(command, session, [&session, options] { run(*options, session); });
+  set_work(command, session, [&session, options] { run_train(*options, session); });
 }
 
 }  // namespace attune::cli

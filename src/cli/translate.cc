@@ -22,10 +22,7 @@ namespace attune::cli {
 
 namespace {
 
-constexpr size_t kChunkLines = 4096;  // translated together at most: what is to be had without waiting
-constexpr size_t kChunkBytes = 4 << 20;
-
-struct Arguments {
+struct TranslateArguments {
   std::string model, file = "-", align_to, prefix;
   std::string alignment;  // "": none; "hard", "soft"
   TranslateOptions options;
@@ -89,7 +86,7 @@ std::string json_line(const Translation& t) {
 }
 
 /// `0 ||| text ||| score` for n-best lists; otherwise the text and what else was asked for.
-std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) {
+std::string plain_lines(const Translation& t, const TranslateArguments& a, int64_t line) {
   const auto fields = [&](const Translation& x) {
     std::string out = a.options.n_best > 1 ? fmt::format("{} ||| {}", line, x.text) : x.text;
     if (a.options.n_best > 1 || a.scores) out += fmt::format(" ||| {:.6f}", x.score);
@@ -107,7 +104,7 @@ std::string plain_lines(const Translation& t, const Arguments& a, int64_t line) 
 }
 
 /// Alignments of translations that are there already.
-void align(const Arguments& a, const Translator& translator, const Session& session) {
+void align(const TranslateArguments& a, const Translator& translator, const Session& session) {
   if (a.file == "-" && a.align_to == "-") fail_twice();
   TextLines sources({a.file}), targets({a.align_to});
   std::vector<std::string> lines, translations;
@@ -164,7 +161,7 @@ class FileProgress {
 /// Writes translations: whole, or with --stream word by word, which is what of them is certain.
 class Writer {
  public:
-  Writer(const Arguments& a, const Session& session)
+  Writer(const TranslateArguments& a, const Session& session)
       : a_(a), session_(session), streams_(a.stream && a.options.n_best == 1 && !session.json) {}
   bool streams() const { return streams_; }
   /// Before a line is translated that may be streamed.
@@ -184,7 +181,7 @@ class Writer {
   }
 
  private:
-  const Arguments& a_;
+  const TranslateArguments& a_;
   const Session& session_;
   bool streams_;
   std::string told_;  // of the line at hand
@@ -203,7 +200,7 @@ void talk(Writer& writer, const Translator& translator, TranslateOptions options
   if (!session.quiet) fmt::print(stderr, "\n");
 }
 
-void run(const Arguments& a, const Session& session) {
+void run_translate(const TranslateArguments& a, const Session& session) {
   std::error_code ignored;
   if (!std::filesystem::is_directory(a.model, ignored) && std::filesystem::is_directory(a.file, ignored))
     throw Error(ErrorKind::usage, fmt::format("{} is no model, but {} is a folder\n  fix: attune translate {} {}",
@@ -261,7 +258,7 @@ void run(const Arguments& a, const Session& session) {
 }  // namespace
 
 void add_translate(CLI::App& app, Session& session) {
-  auto a = std::make_shared<Arguments>();
+  auto a = std::make_shared<TranslateArguments>();
   CLI::App* command =
       add_command(app, session, "translate", "translate lines with a trained model",
                   "  attune translate model test.en > test.de\n"
@@ -300,7 +297,7 @@ void add_translate(CLI::App& app, Session& session) {
     align_to->excludes(command->get_option(other));
   command->add_flag("!--no-shortlist", a->options.shortlist, "look at all words, where the model has a shortlist");
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
-  set_work(command, session, [&session, a] { run(*a, session); });
+  set_work(command, session, [&session, a] { run_translate(*a, session); });
 }
 
 }  // namespace attune::cli

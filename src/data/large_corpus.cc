@@ -73,7 +73,7 @@ void write_lines(const std::string& path, const std::vector<std::string>& lines)
   write_file(path, all);
 }
 
-std::string hash_of(const std::vector<std::string>& source, const std::vector<std::string>& target) {
+std::string hash_of_lines(const std::vector<std::string>& source, const std::vector<std::string>& target) {
   ContentHash hash;
   for (const auto* lines : {&source, &target})
     for (const std::string& line : *lines) hash.add(line + "\n");
@@ -107,7 +107,7 @@ void fill(const std::string& folder, const CorpusManifest& m, int64_t longest, T
   if (m.held_out == 0) return;
   data.valid_source = lines_of(folder + kHeldSource);
   data.valid_target = lines_of(folder + kHeldTarget);
-  if (hash_of(data.valid_source, data.valid_target) != m.held_out_text)
+  if (hash_of_lines(data.valid_source, data.valid_target) != m.held_out_text)
     fail(ErrorKind::io, "{}{} is not what was written", folder, kHeldSource);
   data.held_out = true;
 }
@@ -219,7 +219,7 @@ void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, Co
     m.sizes = drop_from_index(chosen);
     m.held_out = std::ssize(chosen.first);
     m.entries = m.sizes.examples + m.held_out;
-    m.held_out_text = hash_of(chosen.source, chosen.target);
+    m.held_out_text = hash_of_lines(chosen.source, chosen.target);
     write_lines(folder_->path() + kHeldSource, chosen.source);
     write_lines(folder_->path() + kHeldTarget, chosen.target);
   }

@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 constexpr size_t kChunk = 1 << 16;
-constexpr size_t kLongest = 64 << 20;  // more than this is not a line but another kind of file
+constexpr size_t kLongestLine = 64 << 20;  // more than this is not a line but another kind of file
 
 }  // namespace
 
@@ -40,7 +40,7 @@ bool LineReader::grow() {
     size_ -= at_;
     at_ = 0;
   }
-  if (size_ > kLongest)
+  if (size_ > kLongestLine)
     fail(ErrorKind::data, "{}:{}: a line of more than 64 MB\n  fix: check that this is a text file", name_, line_ + 1);
   if (buffer_.size() - size_ < kChunk / 2) buffer_.resize(2 * buffer_.size());
   const size_t n = decoder_ ? read_decoded() : current_->read(buffer_.data() + size_, buffer_.size() - size_);

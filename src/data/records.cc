@@ -9,7 +9,7 @@ namespace attune {
 
 namespace {
 
-constexpr size_t kLongest = 64 << 20;  // more than this is not a field but a quote that was forgotten
+constexpr size_t kLongestField = 64 << 20;  // more than this is not a field but a quote that was forgotten
 
 class TsvReader : public RecordReader {
  public:
@@ -66,7 +66,7 @@ class CsvReader : public RecordReader {
       const size_t quote = line.find('"', at);
       text_.append(line.substr(at, quote == std::string_view::npos ? quote : quote - at));
       if (quote == std::string_view::npos) {
-        if (text_.size() - begin > kLongest || !lines_.next(line))
+        if (text_.size() - begin > kLongestField || !lines_.next(line))
           fail(ErrorKind::data, "{}:{}: a field's quote is not closed\n  fix: double the quotes inside of fields: \"\"",
                lines_.file(), first_);
         text_ += ' ';

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int64_t kMostRows = 120;  // of windows at a time
 
-int64_t round_up(int64_t n) { return (n + 15) / 16 * 16; }  // floats of a whole cache line
+int64_t whole_lines(int64_t n) { return (n + 15) / 16 * 16; }  // floats of a whole cache line
 size_t bytes_of_floats(int64_t n) { return static_cast<size_t>(n) * sizeof(float); }
 /// Rows of windows at a time: about a quarter of a megabyte, in whole tiles of gemm.
 int64_t window_rows(int64_t depth) {
@@ -93,9 +93,9 @@ Room room_of(const Convolution& c, ConvolutionPass pass) {
     room.arranged = filter_rows(p.depth) * p.depth;  // windows, of all workers together
     return room;
   }
-  if (!c.packed || pass == ConvolutionPass::input) room.packed = round_up(packed_floats(p.depth, p.columns)) * c.groups;
-  room.windows = round_up(window_rows(p.depth) * p.depth);
-  if (p.phases > 1) room.results = round_up(window_rows(p.depth) * p.columns);
+  if (!c.packed || pass == ConvolutionPass::input) room.packed = whole_lines(packed_floats(p.depth, p.columns)) * c.groups;
+  room.windows = whole_lines(window_rows(p.depth) * p.depth);
+  if (p.phases > 1) room.results = whole_lines(window_rows(p.depth) * p.columns);
   if (pass == ConvolutionPass::input) room.arranged = p.depth * p.columns;
   return room;
 }
@@ -262,7 +262,7 @@ void depthwise_pass(const Convolution& c, ConvolutionPass pass, bool add, float*
 
 // --- f64 ------------------------------------------------------------------------------------------------------------
 
-void rows64(const Convolution& c, ConvolutionPass pass, bool add, int64_t first, int64_t last) {
+void convolution_rows64(const Convolution& c, ConvolutionPass pass, bool add, int64_t first, int64_t last) {
   const FlushDenormals flushed;
   const Product p = product_of(c, pass);
   const bool forward = pass == ConvolutionPass::forward;
@@ -331,7 +331,7 @@ void convolution(const Convolution& c, ConvolutionPass pass, bool add, void* scr
     if (weights)
       for_blocks(pool, c.weight.shape[0], 1, work, [&](int64_t from, int64_t to) { weight64(c, add, from, to); });
     else
-      for_blocks(pool, rows, 8, work, [&](int64_t from, int64_t to) { rows64(c, pass, add, from, to); });
+      for_blocks(pool, rows, 8, work, [&](int64_t from, int64_t to) { convolution_rows64(c, pass, add, from, to); });
   } else if (c.depthwise()) {
     depthwise_pass(c, pass, add, static_cast<float*>(scratch), pool);
   } else if (weights) {

@@ -21,7 +21,7 @@
 namespace attune::kernels {
 namespace {
 
-constexpr int64_t kBlockRows = 480;        // rows of A that are cut to 8 bits at a time
+constexpr int64_t kInt8BlockRows = 480;    // rows of A that are cut to 8 bits at a time
 constexpr int64_t kNearBytes = 1 << 18;    // of panels that rows pass over twice
 constexpr float kRoundInt8 = 12582912.0f;  // 1.5 * 2^23: adding it rounds to the nearest integer, ties to even
 constexpr int32_t kRoundInt8Bits = 0x4B400000;
@@ -266,12 +266,12 @@ void product(const Int8Call& c, Pieces rows, Pieces panels) {
 void gemm_int8(const Int8Gemm& g, const Int8Tiles& tiles, ThreadPool* pool) {
   const PackedInt8& b = *g.packed;
   const int64_t depth = round_up(b.k, kInt8Depth), panels = round_up(b.n, tiles.panel) / tiles.panel;
-  const double work = 2.0 * static_cast<double>(std::min(g.m, kBlockRows)) * static_cast<double>(b.n * b.k);
+  const double work = 2.0 * static_cast<double>(std::min(g.m, kInt8BlockRows)) * static_cast<double>(b.n * b.k);
   if (work < 4e6) pool = nullptr;
   CutRows& a = cut_rows();
-  a.make_room(std::min(g.m, kBlockRows), depth * tiles.element);
-  for (int64_t first = 0; first < g.m; first += kBlockRows) {
-    const int64_t rows = std::min(kBlockRows, g.m - first);
+  a.make_room(std::min(g.m, kInt8BlockRows), depth * tiles.element);
+  for (int64_t first = 0; first < g.m; first += kInt8BlockRows) {
+    const int64_t rows = std::min(kInt8BlockRows, g.m - first);
     constexpr int64_t at_once = 32;
     parallel_for(pool, round_up(rows, at_once) / at_once, [&](int64_t block, int) {
       cut_block(g, first, depth, tiles.element, {block * at_once, std::min(rows, (block + 1) * at_once)}, a);

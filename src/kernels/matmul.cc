@@ -51,7 +51,7 @@ void matmul32(const Matmul& p, const Sizes& s, ThreadPool* pool) {
 }
 
 /// Rows [from, to) of all rows of the result; each output is one ascending chain.
-void rows64(const Matmul& p, const Sizes& s, int64_t from, int64_t to) {
+void matmul_rows64(const Matmul& p, const Sizes& s, int64_t from, int64_t to) {
   const FlushDenormals flushed;
   for (int64_t r = from; r < to; ++r) {
     const int64_t i = r % s.m;
@@ -79,7 +79,8 @@ void matmul(const Matmul& p, ThreadPool* pool) {
   } else if (p.c.dtype == DType::f32) {
     matmul32(p, s, pool);
   } else {
-    for_blocks(pool, s.batch * s.m, 8, p.c.size() * s.k, [&](int64_t from, int64_t to) { rows64(p, s, from, to); });
+    for_blocks(pool, s.batch * s.m, 8, p.c.size() * s.k,
+               [&](int64_t from, int64_t to) { matmul_rows64(p, s, from, to); });
   }
 }
 

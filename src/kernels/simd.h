@@ -33,7 +33,12 @@
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE
+#ifdef KERNELS_UNIT  // several kernel files as one: all of them are compiled for one instruction set, then for the next
+#undef KERNELS_FILE
+#define HWY_TARGET_INCLUDE KERNELS_UNIT
+#else
 #define HWY_TARGET_INCLUDE KERNELS_FILE
+#endif
 #include <hwy/foreach_target.h>  // IWYU pragma: keep
 #include <hwy/highway.h>
 

@@ -40,7 +40,7 @@ double common(const Links& a, const Links& b) {
 /// Of nothing all is right.
 double share(double of, double all) { return all > 0 ? 100 * of / all : 100; }
 
-enum Place : uint32_t { kFound, kSure, kFoundSure, kFoundPossible };
+enum AlignmentPlace : uint32_t { kFound, kSure, kFoundSure, kFoundPossible };
 
 }  // namespace
 

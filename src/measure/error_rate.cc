@@ -19,7 +19,7 @@ namespace {
 constexpr int64_t kError = int64_t{1} << 32, kSubstitution = kError + 1, kFar = std::numeric_limits<int64_t>::max() / 2;
 constexpr int64_t kMostCells = int64_t{1} << 29;
 
-enum Place : uint32_t { kRight, kSubstituted, kDeleted, kInserted, kLength, kRough };
+enum ErrorPlace : uint32_t { kRight, kSubstituted, kDeleted, kInserted, kLength, kRough };
 
 /// The least cost of turning a into b by a path whose j in row i is from middle(i) - before to middle(i) + behind.
 template <class Middle>
@@ -110,7 +110,7 @@ double ErrorRateMetric::score(std::span<const double> sums) const {
 }
 
 void ErrorRateMetric::describe(std::span<const double> sums, const std::string& interval, MetricResult& out) const {
-  const auto whole = [&](Place p) { return thousands(static_cast<int64_t>(sums[p])); };
+  const auto whole = [&](ErrorPlace p) { return thousands(static_cast<int64_t>(sums[p])); };
   out.score = score(sums);
   out.text =
       fmt::format("{} = {:.2f} %{} ({} substitutions, {} deletions, {} insertions, {} {} of reference)", name_,

@@ -43,7 +43,7 @@ Fields default_options() {
   return fields_of(options);
 }
 
-constexpr std::unique_ptr<Metric> (*kMakers[])(const MetricChoices&) = {
+constexpr std::unique_ptr<Metric> (*kMetricMakers[])(const MetricChoices&) = {
 #define METRIC(type) make<type>,
 #include "measure/kinds.inc"
 #undef METRIC
@@ -82,7 +82,7 @@ size_t find_metric(const std::string& name) {
        near.empty() ? "Known: " + join(names, ", ") : "Did you mean '" + near + "'?");
 }
 
-std::unique_ptr<Metric> make_metric(size_t kind, const MetricChoices& options) { return kMakers[kind](options); }
+std::unique_ptr<Metric> make_metric(size_t kind, const MetricChoices& options) { return kMetricMakers[kind](options); }
 
 LineStatistics::LineStatistics(const Metric& metric, const MetricTextLines& hypotheses,
                                const std::vector<MetricTextLines>& references, ThreadPool* pool)

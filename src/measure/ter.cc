@@ -27,7 +27,7 @@ bool is_asian_mark(char32_t c) {
   return in_any(c, kRanges);
 }
 
-bool stands_alone(char32_t c) {
+bool stands_alone_in_asia(char32_t c) {
   static constexpr char32_t kRanges[][2] = {{0x4E00, 0x9FFF}, {0x3400, 0x4DBF}, {0x31C0, 0x31EF}, {0x2E80, 0x2EFF},
                                             {0x3300, 0x33FF}, {0xF900, 0xFAFF}, {0xFE30, 0xFE4F}, {0x3200, 0x3F22}};
   return in_any(c, kRanges) || is_asian_mark(c);
@@ -58,7 +58,7 @@ std::string normalize(std::string s, bool asian) {
   s = separate_symbols(" " + s + " ");
   replace_all(s, "'s ", " 's ");
   s = separate_stops(s);
-  return asian ? set_off(s, stands_alone, false) : s;
+  return asian ? set_off(s, stands_alone_in_asia, false) : s;
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace attune {
 namespace {
 
 constexpr int64_t kLongestRun = 10, kFarthest = 50, kBeam = 25, kMostTried = 1000;
-constexpr int32_t kFar = 1 << 29;  // more than any number of edits
+constexpr int32_t kTooFar = 1 << 29;  // more than any number of edits
 
 /// A run of words and where to put it, and what becomes of the words from `first` to `last`.
 struct Move {
@@ -26,7 +26,7 @@ class Band {
     // In very unequal sentences the rows would not touch.
     if (static_cast<double>(kBeam) < ratio_ / 2) beam_ = static_cast<int64_t>(std::ceil(ratio_ / 2 + kBeam));
     width_ = std::min<int64_t>(2 * beam_, std::ssize(reference) + 1);
-    costs_.resize(static_cast<size_t>((words + 1) * width_), kFar);
+    costs_.resize(static_cast<size_t>((words + 1) * width_), kTooFar);
     spare_.resize(static_cast<size_t>(2 * width_));
   }
 
@@ -62,7 +62,7 @@ class Band {
   /// The cost of the first i words against the first j of the reference.
   int32_t at(int64_t i, int64_t j) const {
     if (i == 0) return static_cast<int32_t>(j);
-    if (j < begin(i) || j >= last(i)) return kFar;
+    if (j < begin(i) || j >= last(i)) return kTooFar;
     return row(i)[j - begin(i)];
   }
 
@@ -81,16 +81,16 @@ class Band {
     const int64_t lo = begin(i), hi = last(i);
     const int64_t before_lo = before ? begin(i - 1) : 0, before_hi = before ? last(i - 1) : std::ssize(reference_) + 1;
     const auto above = [&](int64_t j) {
-      if (j < before_lo || j >= before_hi) return kFar;
+      if (j < before_lo || j >= before_hi) return kTooFar;
       return before ? before[j - before_lo] : static_cast<int32_t>(j);
     };
-    int32_t left = kFar, corner = lo > 0 ? above(lo - 1) : kFar;
+    int32_t left = kTooFar, corner = lo > 0 ? above(lo - 1) : kTooFar;
     for (int64_t j = lo; j < hi; ++j) {
       const int32_t up = above(j);
       int32_t best = std::min(up, left) + 1;
       if (j > 0) best = std::min(best, corner + (word == reference_[static_cast<size_t>(j - 1)] ? 0 : 1));
       corner = up;
-      out[j - lo] = left = std::min(best, kFar);
+      out[j - lo] = left = std::min(best, kTooFar);
     }
   }
 
@@ -113,9 +113,9 @@ Alignment align(const Band& band, const Ids& words, const Ids& reference) {
               std::vector<int64_t>(reference.size() + 1)};
   while (i > 0 || j > 0) {
     const bool equal = i > 0 && j > 0 && words[static_cast<size_t>(i - 1)] == reference[static_cast<size_t>(j - 1)];
-    const int32_t pair = i > 0 && j > 0 ? band.at(i - 1, j - 1) + (equal ? 0 : 1) : kFar;
-    const int32_t extra = i > 0 ? band.at(i - 1, j) + 1 : kFar, lacking = j > 0 ? band.at(i, j - 1) + 1 : kFar;
-    if (pair < kFar && pair <= extra && pair <= lacking) {
+    const int32_t pair = i > 0 && j > 0 ? band.at(i - 1, j - 1) + (equal ? 0 : 1) : kTooFar;
+    const int32_t extra = i > 0 ? band.at(i - 1, j) + 1 : kTooFar, lacking = j > 0 ? band.at(i, j - 1) + 1 : kTooFar;
+    if (pair < kTooFar && pair <= extra && pair <= lacking) {
       --i, --j;
       a.of_reference[static_cast<size_t>(j)] = i;
       a.wrong_hypothesis[static_cast<size_t>(i + 1)] = a.wrong_reference[static_cast<size_t>(j + 1)] = equal ? 0 : 1;

@@ -6,12 +6,12 @@
 namespace attune {
 namespace {
 struct TomlFault {};
-constexpr void demand(bool ok) {
+constexpr void toml_demands(bool ok) {
   if (!ok) throw TomlFault();
 }
 }  // namespace
 }  // namespace attune
-#define TOML_ASSERT(expression) attune::demand(static_cast<bool>(expression))
+#define TOML_ASSERT(expression) attune::toml_demands(static_cast<bool>(expression))
 #define TOML_HEADER_ONLY 1  // no library to link
 #include <toml++/toml.h>
 

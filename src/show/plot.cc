@@ -13,7 +13,7 @@ namespace attune::show {
 
 namespace {
 
-constexpr int kColours = 8, kMarkers = 4, kDashes = 3;
+constexpr int kPlotColours = 8, kMarkers = 4, kDashes = 3;
 constexpr double kHeight = 340;
 constexpr double kLetter = 7;        // a letter's width, about
 constexpr int kLabel = 12;           // columns of a label of a heat map
@@ -28,7 +28,9 @@ std::string px(double x) {
   return text == "-0" ? "0" : text;
 }
 
-std::string style_class(int style) { return fmt::format("k{} d{}", style % kColours, style / kColours % kDashes); }
+std::string style_class(int style) {
+  return fmt::format("k{} d{}", style % kPlotColours, style / kPlotColours % kDashes);
+}
 
 std::string marker(int style, double x, double y) {
   constexpr double r = 3.6;
@@ -154,8 +156,8 @@ std::string end_labels(const std::vector<Series>& series, const Axis& x, const A
   std::string out;
   for (const Place& p : places)
     out += fmt::format("<path class=\"mark k{}\" d=\"{}\"/><text class=\"end\" x=\"{}\" y=\"{}\">{}</text>",
-                       p.series->style % kColours, marker(p.series->style, x.to + 14, p.y), px(x.to + 23), px(p.y + 4),
-                       label(p.series->name, kLongestLabel));
+                       p.series->style % kPlotColours, marker(p.series->style, x.to + 14, p.y), px(x.to + 23),
+                       px(p.y + 4), label(p.series->name, kLongestLabel));
   return out;
 }
 

@@ -16,7 +16,7 @@ namespace attune::text {
 namespace {
 
 /// A run of characters of a word, in a doubly linked list.
-struct Symbol {
+struct MergeSymbol {
   int32_t id;  // kUnknown: a character that is no piece
   int32_t before, after;
   uint32_t begin, end;  // bytes of the line
@@ -31,13 +31,9 @@ struct Pair {
 bool later(const Pair& a, const Pair& b) { return a.merged != b.merged ? a.merged > b.merged : a.left > b.left; }
 
 struct Scratch {
-  std::vector<Symbol> symbols;
+  std::vector<MergeSymbol> symbols;
   std::vector<Pair> heap;
 };
-
-uint64_t key_of(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
-}
 
 class Bpe : public Segmenter {
  public:
@@ -81,7 +77,7 @@ class Bpe : public Segmenter {
       for (const size_t cut : character_starts(piece)) {
         if (cut == 0 || cut == piece.size()) continue;
         const int32_t left = vocabulary_.id(piece.substr(0, cut)), right = vocabulary_.id(piece.substr(cut));
-        if (left >= vocabulary_.first() && right >= vocabulary_.first()) pairs.emplace_back(key_of(left, right), id);
+        if (left >= vocabulary_.first() && right >= vocabulary_.first()) pairs.emplace_back(pair_key(left, right), id);
       }
     }
     pairs_ = IdMap(pairs.size());
@@ -120,7 +116,7 @@ class Bpe : public Segmenter {
     const auto consider = [&](int32_t left, int32_t right) {
       if (left < 0 || right < 0) return false;
       const int32_t a = symbols[static_cast<size_t>(left)].id, b = symbols[static_cast<size_t>(right)].id;
-      const int32_t merged = pairs_.find(key_of(a, b));
+      const int32_t merged = pairs_.find(pair_key(a, b));
       if (merged < 0) return false;
       heap.push_back({merged, left, right, a, b});
       return true;
@@ -131,8 +127,8 @@ class Bpe : public Segmenter {
       const Pair pair = heap.front();
       std::pop_heap(heap.begin(), heap.end(), later);
       heap.pop_back();
-      Symbol& left = symbols[static_cast<size_t>(pair.left)];
-      Symbol& right = symbols[static_cast<size_t>(pair.right)];
+      MergeSymbol& left = symbols[static_cast<size_t>(pair.left)];
+      MergeSymbol& right = symbols[static_cast<size_t>(pair.right)];
       if (left.id != pair.left_id || right.id != pair.right_id || left.after != pair.right) continue;
       left.id = pair.merged;
       left.end = right.end;
@@ -143,7 +139,7 @@ class Bpe : public Segmenter {
       if (consider(pair.left, left.after)) std::push_heap(heap.begin(), heap.end(), later);
     }
     for (int32_t i = 0; i >= 0; i = symbols[static_cast<size_t>(i)].after) {
-      const Symbol& s = symbols[static_cast<size_t>(i)];
+      const MergeSymbol& s = symbols[static_cast<size_t>(i)];
       if (s.id == kUnknown)
         push_unknown(vocabulary_, line, {s.id, s.begin, s.end}, out);
       else

@@ -7,6 +7,11 @@
 
 namespace attune::text {
 
+/// Two ids as one key.
+inline uint64_t pair_key(int32_t left, int32_t right) {
+  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
+}
+
 class IdMap {
  public:
   /// Room for so many keys.

@@ -12,8 +12,8 @@ namespace attune::text {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "attune labels 1";
-constexpr const char* kFix = "\n  fix: copy the file again, or train the model again";
+constexpr std::string_view kLabelsFirstLine = "attune labels 1";
+constexpr const char* kTrainModelAgain = "\n  fix: copy the file again, or train the model again";
 
 }  // namespace
 
@@ -41,7 +41,7 @@ int32_t Labels::number(std::string_view name) const {
 }
 
 std::string Labels::body() const {
-  std::string text = fmt::format("{}\nsize = {}\n", kFirstLine, names_.size());
+  std::string text = fmt::format("{}\nsize = {}\n", kLabelsFirstLine, names_.size());
   for (const std::string& n : names_) text += n + "\n";
   return text;
 }
@@ -56,14 +56,15 @@ Labels Labels::load(const std::string& folder) {
   std::vector<std::string> lines;
   for (const auto& line : split(read_file(path), '\n')) lines.emplace_back(line);
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
-  if (lines.size() < 3 || lines[0] != kFirstLine)
-    fail(ErrorKind::model, "{}:1: this is no list of labels: the first line should be '{}'{}", path, kFirstLine, kFix);
+  if (lines.size() < 3 || lines[0] != kLabelsFirstLine)
+    fail(ErrorKind::model, "{}:1: this is no list of labels: the first line should be '{}'{}", path, kLabelsFirstLine,
+         kTrainModelAgain);
   if (lines[1] != fmt::format("size = {}", lines.size() - 3))
-    fail(ErrorKind::model, "{}:2: '{}', but {} labels follow{}", path, lines[1], lines.size() - 3, kFix);
+    fail(ErrorKind::model, "{}:2: '{}', but {} labels follow{}", path, lines[1], lines.size() - 3, kTrainModelAgain);
   Labels all(std::vector<std::string>(lines.begin() + 2, lines.end() - 1));
   if (lines.back() != fmt::format("hash = {:016x}", all.hash()))
     fail(ErrorKind::model, "{}:{}: the labels have hash {:016x}: the file was changed{}", path, lines.size(),
-         all.hash(), kFix);
+         all.hash(), kTrainModelAgain);
   return all;
 }
 

@@ -9,6 +9,7 @@
 #include <cmath>
 
 #include "text/counts.h"
+#include "text/id_map.h"
 #include "text/letters.h"
 #include "text/utf8.h"
 #include "text/vocabulary.h"
@@ -62,10 +63,6 @@ struct Candidate {
 bool worse(const Candidate& a, const Candidate& b) {
   if (a.gain != b.gain) return a.gain < b.gain;
   return a.left != b.left ? a.left > b.left : a.right > b.right;
-}
-
-uint64_t key_of(int32_t left, int32_t right) {
-  return static_cast<uint64_t>(static_cast<uint32_t>(left)) << 32 | static_cast<uint32_t>(right);
 }
 
 class WordPieceTrainer {
@@ -169,7 +166,7 @@ class WordPieceTrainer {
     const Run& run = runs_[i];
     for (size_t k = 0; k + 1 < run.symbols.size(); ++k) {
       const int32_t left = run.symbols[k], right = run.symbols[k + 1];
-      Neighbours& pair = pairs_[key_of(left, right)];
+      Neighbours& pair = pairs_[pair_key(left, right)];
       pair.count += sign * run.count;
       if (sign < 0 || (fresh && left != *fresh && right != *fresh)) continue;
       if (pair.runs.empty() || pair.runs.back() != i) pair.runs.push_back(i);
@@ -179,7 +176,7 @@ class WordPieceTrainer {
 
   /// Not positive for what is not to be joined.
   double gain_of(int32_t left, int32_t right) const {
-    const auto found = pairs_.find(key_of(left, right));
+    const auto found = pairs_.find(pair_key(left, right));
     if (found == pairs_.end() || found->second.count < kLeast) return 0;
     const Symbol &a = symbols_[static_cast<size_t>(left)], &b = symbols_[static_cast<size_t>(right)];
     if (a.characters + b.characters > kLongestPiece) return 0;
@@ -212,7 +209,7 @@ class WordPieceTrainer {
   int32_t join(int32_t left, int32_t right) {
     const Symbol &a = symbols_[static_cast<size_t>(left)], &b = symbols_[static_cast<size_t>(right)];
     const int32_t joined = symbol(a.name + b.name.substr(kInside.size()), a.characters + b.characters);
-    std::vector<uint32_t> where = std::move(pairs_[key_of(left, right)].runs);
+    std::vector<uint32_t> where = std::move(pairs_[pair_key(left, right)].runs);
     std::sort(where.begin(), where.end());
     where.erase(std::unique(where.begin(), where.end()), where.end());
     touched_.clear();

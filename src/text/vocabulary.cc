@@ -13,8 +13,8 @@ namespace attune::text {
 
 namespace {
 
-constexpr std::string_view kFirstLine = "attune vocabulary 1";
-constexpr const char* kFix = "\n  fix: copy the file again, or train the tokenizer again";
+constexpr std::string_view kVocabularyFirstLine = "attune vocabulary 1";
+constexpr const char* kTrainTokenizerAgain = "\n  fix: copy the file again, or train the tokenizer again";
 
 /// A piece of a file that may hold anything, fit to stand in a message.
 std::string shown(std::string_view text) {
@@ -49,7 +49,8 @@ class LineReader {
   LineReader(std::string_view text, const std::string& path) : text_(text), path_(path) {}
   template <class... Args>
   [[noreturn]] void fail_here(fmt::format_string<Args...> text, Args&&... args) const {
-    fail(ErrorKind::model, "{}:{}: {}{}", path_, line_, fmt::format(text, std::forward<Args>(args)...), kFix);
+    fail(ErrorKind::model, "{}:{}: {}{}", path_, line_, fmt::format(text, std::forward<Args>(args)...),
+         kTrainTokenizerAgain);
   }
   bool at_end() const { return at_ >= text_.size(); }
   std::string_view rest() const { return text_.substr(at_); }
@@ -121,7 +122,8 @@ Vocabulary::Vocabulary(VocabularyContents c)
       wrong = fmt::format("stands in line {} already", static_cast<size_t>(at->second) + 1 + header_lines());
     // The line this piece has in a file; a vocabulary made in code has none, but the number helps too.
     if (!wrong.empty())
-      fail(ErrorKind::model, "{}: piece '{}' {}{}", i + 1 + header_lines(), shown(pieces_[i]), wrong, kFix);
+      fail(ErrorKind::model, "{}: piece '{}' {}{}", i + 1 + header_lines(), shown(pieces_[i]), wrong,
+           kTrainTokenizerAgain);
   }
   if (kind_ == TokenizerKind::bpe) check_letters();
   hash_ = hash64(body());
@@ -141,12 +143,12 @@ void Vocabulary::check_letters() const {
       append_utf8(letter, c.code);
       if (!ids_.contains(letter))
         fail(ErrorKind::model, "{}: piece '{}' holds '{}', which is no piece itself{}", i + 1 + header_lines(),
-             pieces_[i], letter, kFix);
+             pieces_[i], letter, kTrainTokenizerAgain);
     }
 }
 
 std::string Vocabulary::body() const {
-  std::string text = fmt::format("{}\nkind = {}\nlowercase = {}\n{}size = {}\n", kFirstLine,
+  std::string text = fmt::format("{}\nkind = {}\nlowercase = {}\n{}size = {}\n", kVocabularyFirstLine,
                                  tokenizer_kinds()[static_cast<size_t>(kind_)], lowercase_,
                                  byte_fallback_ ? "byte_fallback = true\n" : "", pieces_.size());
   for (int32_t id = 0; id < size(); ++id) {
@@ -162,11 +164,11 @@ std::string Vocabulary::to_text() const { return body() + fmt::format("hash = {:
 Vocabulary Vocabulary::parse(std::string_view text, const std::string& path) {
   LineReader lines(text, path);
   const std::string_view first = lines.next("'attune vocabulary 1'");
-  if (first != kFirstLine) {
+  if (first != kVocabularyFirstLine) {
     if (first.starts_with("attune vocabulary "))
       lines.fail_here("version '{}' of the format is not known to this attune, which reads version 1",
                       shown(first.substr(18, 20)));
-    lines.fail_here("this is no vocabulary: the first line should be '{}'", kFirstLine);
+    lines.fail_here("this is no vocabulary: the first line should be '{}'", kVocabularyFirstLine);
   }
   const std::string_view kind_name = lines.value("kind");
   const auto& kinds = tokenizer_kinds();

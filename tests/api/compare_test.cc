@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 using attune::error_of;
-using State = ComparedVariant::State;
+using VariantState = ComparedVariant::State;
 using Json = nlohmann::json;
 
 struct CompareTest : testing::Test {
@@ -40,7 +40,7 @@ TEST_F(CompareTest, TrainsAndMeasuresEach) {
   EXPECT_FALSE(c.interrupted);
   EXPECT_EQ(c.metric, "bleu");
   for (const ComparedVariant& v : c.variants) {
-    EXPECT_EQ(v.state, State::finished) << v.reason;
+    EXPECT_EQ(v.state, VariantState::finished) << v.reason;
     const VariantFigures& f = v.figures;
     EXPECT_EQ(f.updates, 8);
     EXPECT_GT(f.parameters, 1000);
@@ -77,7 +77,7 @@ TEST(CompareLanguage, MeasuresEveryMechanism) {
                            .run();
   ASSERT_EQ(c.variants.size(), attention_kinds().size());
   for (const ComparedVariant& v : c.variants) {
-    EXPECT_EQ(v.state, State::finished) << v.name << ": " << v.reason;
+    EXPECT_EQ(v.state, VariantState::finished) << v.name << ": " << v.reason;
     EXPECT_GT(*v.figures.loss, 0) << v.name;
     EXPECT_GT(v.figures.decode_tokens_per_s, 0) << v.name;
     if (v.name == "luna") continue;  // in a decoder, running means: no weights
@@ -131,14 +131,14 @@ TEST_F(CompareTest, ThePageIsWellFormedAndNeedsNothing) {
 TEST_F(CompareTest, AnImpossibleVariantIsToldAndTheOthersGoOn) {
   Comparer comparer(options({"model.heads=2,3", "model.position=sinusoidal,sinusoidle"}));
   const auto& v = comparer.plan().variants;
-  EXPECT_EQ(v[0].state, State::waiting);
-  EXPECT_EQ(v[1].state, State::refused);
+  EXPECT_EQ(v[0].state, VariantState::waiting);
+  EXPECT_EQ(v[1].state, VariantState::refused);
   EXPECT_EQ(v[1].reason, "model.position = \"sinusoidle\" is not known. Did you mean \"sinusoidal\"?");
   EXPECT_EQ(v[2].reason, "model.d_model = 16 is not a multiple of model.heads = 3");
   EXPECT_FALSE(fs::exists(run.folder / "out")) << "checked before anything is written";
   const Comparison c = comparer.run();
-  EXPECT_EQ(c.variants[0].state, State::finished);
-  EXPECT_EQ(c.variants[3].state, State::refused);
+  EXPECT_EQ(c.variants[0].state, VariantState::finished);
+  EXPECT_EQ(c.variants[3].state, VariantState::refused);
   const CompareTable t = table_of(c);
   EXPECT_EQ(t.head.back(), "remarks");
   EXPECT_EQ(t.rows[0].back(), "");
@@ -160,11 +160,11 @@ TEST_F(CompareTest, WhenNoneCanBeTrainedNothingIsWritten) {
 
 TEST_F(CompareTest, TroubleOfOneIsNotThatOfAll) {
   const Comparison c = compare({"train.learning_rate=1e30,1e-2", "train.batch_tokens=1024,8"});
-  EXPECT_EQ(c.variants[0].state, State::failed);
+  EXPECT_EQ(c.variants[0].state, VariantState::failed);
   EXPECT_NE(c.variants[0].reason.find("diverged"), std::string::npos) << c.variants[0].reason;
-  EXPECT_EQ(c.variants[1].state, State::failed);
+  EXPECT_EQ(c.variants[1].state, VariantState::failed);
   EXPECT_NE(c.variants[1].reason.find("train.batch_tokens = 8 is less than"), std::string::npos);
-  EXPECT_EQ(c.variants[2].state, State::finished);
+  EXPECT_EQ(c.variants[2].state, VariantState::finished);
 }
 
 TEST_F(CompareTest, WhatIsFinishedIsNotDoneAgain) {
@@ -183,7 +183,7 @@ TEST_F(CompareTest, WhatIsFinishedIsNotDoneAgain) {
   EXPECT_EQ(fs::last_write_time(run.folder / "out/heads-2/model.safetensors"), written);
   EXPECT_EQ(json_of(second.variants[1]), json_of(first.variants[1]));
   // One value more leaves the others alone.
-  EXPECT_EQ(compare({"model.heads=2,4,8"}).variants[2].state, State::finished);
+  EXPECT_EQ(compare({"model.heads=2,4,8"}).variants[2].state, VariantState::finished);
   EXPECT_EQ(fs::last_write_time(run.folder / "out/heads-2/model.safetensors"), written);
   // A measurement of another model does not count.
   write_file(run.folder / "out/heads-4/measured.json", slurp(run.folder / "out/heads-2/measured.json"));
@@ -217,7 +217,7 @@ TEST_F(CompareTest, AStopIsGoneOnFromWithTheSameBits) {
     };
     const Comparison c = comparer.run(events);
     EXPECT_TRUE(c.interrupted);
-    EXPECT_EQ(c.variants[static_cast<size_t>(variant)].state, State::interrupted);
+    EXPECT_EQ(c.variants[static_cast<size_t>(variant)].state, VariantState::interrupted);
     EXPECT_EQ(Json::parse(file("compare.json"))["finished"], false);
     EXPECT_EQ(trouble_with_markup(file("compare.html")), "");
   }
@@ -238,7 +238,7 @@ TEST_F(CompareTest, AnotherRecipeInTheFolderIsRefused) {
       << text;
   CompareOptions fresh = options({"model.heads=2"}, {"train.stop=8u", "model.d_ff=32"});
   fresh.fresh = true;
-  EXPECT_EQ(Comparer(fresh).run().variants[0].state, State::finished);
+  EXPECT_EQ(Comparer(fresh).run().variants[0].state, VariantState::finished);
 }
 
 TEST_F(CompareTest, HeldOutLinesAndNoneAtAll) {
@@ -250,7 +250,7 @@ TEST_F(CompareTest, HeldOutLinesAndNoneAtAll) {
   CompareOptions o = options({"model.heads=2"}, {"train.stop=4u", "data.valid=[]"});
   o.out = run.folder / "single";
   const Comparison single = Comparer(o).run();
-  EXPECT_EQ(single.variants[0].state, State::finished) << single.variants[0].reason;
+  EXPECT_EQ(single.variants[0].state, VariantState::finished) << single.variants[0].reason;
   EXPECT_FALSE(single.variants[0].figures.loss);
   EXPECT_EQ(trouble_with_markup(slurp(run.folder / "single/compare.html")), "");
 }

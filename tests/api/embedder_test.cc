@@ -8,7 +8,7 @@
 namespace attune::test {
 namespace {
 
-const std::vector<std::string> kLines{"a dog runs", "", "the cat \xff sees a dog in the park .", "   ", "zwei"};
+const std::vector<std::string> kEmbedderLines{"a dog runs", "", "the cat \xff sees a dog in the park .", "   ", "zwei"};
 
 TEST(Embedder, AVectorPerLineWhateverItsMates) {
   const TempFolder dir;
@@ -17,15 +17,15 @@ TEST(Embedder, AVectorPerLineWhateverItsMates) {
   for (const std::string& model : {make_model(dir), run.folder / "model"}) {
     const Embedder one(model, 1), three(model, 3);
     for (const Pool pool : {Pool::mean, Pool::first, Pool::last, Pool::max}) {
-      const auto all = one.embed(kLines, {.pool = pool});
-      ASSERT_EQ(all.size(), kLines.size());
+      const auto all = one.embed(kEmbedderLines, {.pool = pool});
+      ASSERT_EQ(all.size(), kEmbedderLines.size());
       for (const int64_t batch_tokens : {1, 9, 4096}) {
-        const auto again = three.embed(kLines, {.pool = pool, .batch_tokens = batch_tokens});
+        const auto again = three.embed(kEmbedderLines, {.pool = pool, .batch_tokens = batch_tokens});
         for (size_t i = 0; i < all.size(); ++i) EXPECT_EQ(again[i].vector, all[i].vector) << i;
       }
       for (size_t i = 0; i < all.size(); ++i) {
         EXPECT_EQ(std::ssize(all[i].vector), one.width());
-        EXPECT_EQ(three.embed({kLines[i]}, {.pool = pool})[0].vector, all[i].vector) << i;
+        EXPECT_EQ(three.embed({kEmbedderLines[i]}, {.pool = pool})[0].vector, all[i].vector) << i;
       }
       EXPECT_EQ(all[1].vector, all[3].vector) << "nothing is nothing";
       // the first state of a decoder has seen nothing

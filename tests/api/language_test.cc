@@ -89,21 +89,23 @@ TEST_F(Language, LinesAndSubwords) {
 }
 
 /// One go against stops at all these updates.
-void compare(const SmallRun& run, const Sets& sets, const std::vector<int64_t>& stops) {
+void compare_with_stops(const SmallRun& run, const Sets& sets, const std::vector<int64_t>& stops) {
   EXPECT_EQ(run.train("whole", sets).outcome.reason, Reason::finished);
   for (const int64_t update : stops) EXPECT_EQ(run.train("pieces", sets, update).outcome.updates, update);
   EXPECT_EQ(run.train("pieces", sets).outcome.reason, Reason::finished);
   expect_same_bits(run.bits("whole"), run.bits("pieces"));
 }
 
-TEST_F(Language, SameBitsAfterStops) { compare(run, {}, {1, 5, 6, 7, 12, 21}); }
-TEST_F(Language, SameBitsAfterStopsWithAccumulation) { compare(run, {"train.accumulate=2"}, {1, 3, 11}); }
-TEST_F(Language, SameBitsAfterStopsOfLines) { compare(run, {"data.stream=false", "data.valid=[]"}, {1, 6, 20}); }
-TEST_F(Language, SameBitsByEpochs) { compare(run, {"train.validate=0.5e", "train.stop=3e"}, {3, 7}); }
+TEST_F(Language, SameBitsAfterStops) { compare_with_stops(run, {}, {1, 5, 6, 7, 12, 21}); }
+TEST_F(Language, SameBitsAfterStopsWithAccumulation) { compare_with_stops(run, {"train.accumulate=2"}, {1, 3, 11}); }
+TEST_F(Language, SameBitsAfterStopsOfLines) {
+  compare_with_stops(run, {"data.stream=false", "data.valid=[]"}, {1, 6, 20});
+}
+TEST_F(Language, SameBitsByEpochs) { compare_with_stops(run, {"train.validate=0.5e", "train.stop=3e"}, {3, 7}); }
 
 /// What layers remember of the text is part of a run: 20 rows are less than a window of 32.
 const Sets kRemembering{"model.attention={kind = \"transformer-xl\", memory = 20}", "model.position=transformer-xl"};
-TEST_F(Language, SameBitsAfterStopsWithAMemory) { compare(run, kRemembering, {1, 5, 6, 7, 12, 21}); }
+TEST_F(Language, SameBitsAfterStopsWithAMemory) { compare_with_stops(run, kRemembering, {1, 5, 6, 7, 12, 21}); }
 
 TEST_F(Language, SameBitsForAnyNumberOfThreads) {
   for (const Sets& sets : {Sets{}, kRemembering}) {

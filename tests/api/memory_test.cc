@@ -6,6 +6,7 @@
 #include "api/small_run.h"
 #include "checkpoint/manifest.h"
 #include "checks.h"
+#include "places.h"
 #include "recipe/settings.h"
 
 namespace attune::test {
@@ -79,7 +80,7 @@ TEST_F(Memory, ALimitOfTheSystem) {
   run.train("out", sets, 3);
   const auto attune = [&](int64_t megabytes) {
     std::string command = fmt::format("ulimit -v {}; exec '{}' train '{}' --out '{}' --threads 2 --quiet",
-                                      megabytes << 10, ATTUNE_PROGRAM, run.recipe(), run.folder / "out");
+                                      megabytes << 10, program_path(), run.recipe(), run.folder / "out");
     for (const std::string& s : sets) command += " --set '" + s + "'";
     return run_program("/bin/sh", {"-c", command});
   };

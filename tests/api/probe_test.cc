@@ -6,6 +6,7 @@
 
 #include "checks.h"
 #include "data/files.h"
+#include "places.h"
 #include "recipe/settings.h"
 
 namespace attune::test {
@@ -46,7 +47,7 @@ TEST(Probe, NoLineTwice) {
 TEST(Probe, RecipesShipAsTheyAreWritten) {
   for (const ProbeDescription& d : probes())
     EXPECT_EQ(make_probe(d.name, {.lines = 2000}).recipe,
-              slurp(ATTUNE_SOURCE_DIR "/recipes/probes/" + d.name + "/recipe.toml"))
+              slurp(source_dir() + "/recipes/probes/" + d.name + "/recipe.toml"))
         << "fix: build/attune new probe:" << d.name << " --force --out recipes/probes/" << d.name;
 }
 

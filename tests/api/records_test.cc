@@ -7,6 +7,7 @@
 #include "api/small_run.h"
 #include "attune/model.h"
 #include "checks.h"
+#include "places.h"
 #include "show/event_file.h"
 #include "show/event_reader.h"
 #include "train/learner.h"
@@ -55,7 +56,7 @@ TEST_F(RunRecords, KeysAreDocumented) {
   inject_gradient_fault({9, 10, "decoder.0.self.key.weight"});
   run.train("one");
   inject_gradient_fault({});
-  const std::string page = slurp(ATTUNE_SOURCE_DIR "/docs/records.md");
+  const std::string page = slurp(source_dir() + "/docs/records.md");
   std::set<std::string> keys;
   for (const char* out : {"out", "one"})
     for (const nlohmann::json& line : metrics(out))

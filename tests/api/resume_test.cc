@@ -16,7 +16,7 @@ struct Resume : testing::Test {
 };
 
 /// One go against stops at all these updates.
-void compare(const SmallRun& run, const Sets& sets, const std::vector<int64_t>& stops) {
+void compare_with_whole(const SmallRun& run, const Sets& sets, const std::vector<int64_t>& stops) {
   EXPECT_EQ(run.train("whole", sets).outcome.reason, Reason::finished);
   for (const int64_t update : stops) {
     const TrainingOutcome o = run.train("pieces", sets, update).outcome;
@@ -30,21 +30,24 @@ void compare(const SmallRun& run, const Sets& sets, const std::vector<int64_t>& 
 }
 
 // Update 4 ends an epoch, 6 and 12 validate, 5 and 15 save, 1 and 21 are next to the ends.
-TEST_F(Resume, SameBitsAfterStops) { compare(run, {}, {1, 4, 5, 6, 7, 12, 15, 21}); }
+TEST_F(Resume, SameBitsAfterStops) { compare_with_whole(run, {}, {1, 4, 5, 6, 7, 12, 15, 21}); }
 
-TEST_F(Resume, SameBitsWithAccumulation) { compare(run, {"train.accumulate=2"}, {1, 2, 3, 6, 11}); }
+TEST_F(Resume, SameBitsWithAccumulation) { compare_with_whole(run, {"train.accumulate=2"}, {1, 2, 3, 6, 11}); }
 
 TEST_F(Resume, SameBitsWhenTheBestAreAveraged) {
-  compare(run, {"train.validate=3u", "train.average=2", "train.average_of=best", "train.metric=loss"}, {2, 3, 10});
+  compare_with_whole(run, {"train.validate=3u", "train.average=2", "train.average_of=best", "train.metric=loss"},
+                     {2, 3, 10});
 }
 
-TEST_F(Resume, SameBitsWithoutValidations) { compare(run, {"train.validate=0u"}, {3, 5, 17}); }
+TEST_F(Resume, SameBitsWithoutValidations) { compare_with_whole(run, {"train.validate=0u"}, {3, 5, 17}); }
 
 TEST_F(Resume, SameBitsByEpochsAndTokens) {
-  compare(run, {"train.validate=0.5e", "train.save=1500t", "train.stop=3e"}, {3, 4, 7});
+  compare_with_whole(run, {"train.validate=0.5e", "train.save=1500t", "train.stop=3e"}, {3, 4, 7});
 }
 
-TEST_F(Resume, SameBitsForALateEndAndASlope) { compare(run, {"train.schedule=cosine", "train.clip=0.5"}, {9}); }
+TEST_F(Resume, SameBitsForALateEndAndASlope) {
+  compare_with_whole(run, {"train.schedule=cosine", "train.clip=0.5"}, {9});
+}
 
 TEST_F(Resume, SameBitsWithoutPatience) {
   const Sets sets{"train.validate=1u", "train.patience=2", "train.learning_rate=0.5", "train.metric=loss"};
@@ -65,7 +68,7 @@ TEST_F(Resume, SameBitsFromACorpusOnTheDisk) {
   const Sets sets{"data.valid=[]"};  // some are held out
   run.train("memory", sets);
   const SmallMemory small;
-  compare(run, sets, {3, 12});
+  compare_with_whole(run, sets, {3, 12});
   expect_same_bits(run.bits("memory"), run.bits("pieces"));
   EXPECT_TRUE(std::filesystem::exists(run.folder / "pieces/corpus/tokens.bin"));
 }

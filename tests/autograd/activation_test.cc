@@ -5,12 +5,12 @@
 namespace attune {
 namespace {
 
-using Op = Var (*)(Ctx&, const Var&, ActivationKind, const Dropout&);
+using ActivationOp = Var (*)(Ctx&, const Var&, ActivationKind, const Dropout&);
 
-constexpr Activation kAll[] = {Activation::none,  Activation::relu, Activation::gelu,   Activation::gelu_tanh,
-                               Activation::swish, Activation::tanh, Activation::sigmoid};
+constexpr Activation kActivationAll[] = {Activation::none,  Activation::relu, Activation::gelu,   Activation::gelu_tanh,
+                                         Activation::swish, Activation::tanh, Activation::sigmoid};
 
-CheckedOp checked(Op op, ActivationKind kind, float rate) {
+CheckedOp checked(ActivationOp op, ActivationKind kind, float rate) {
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     Dropout dropout = ctx.dropout(rate, 3);
     dropout.first_row = 20;
@@ -22,7 +22,7 @@ std::string name(ActivationKind k, float rate) {
 }
 
 TEST(Activation, ReferenceAgreesWithFiniteDifferences) {
-  for (Activation f : kAll)
+  for (Activation f : kActivationAll)
     for (bool gated : {false, true})
       for (float rate : {0.0f, 0.3f})
         EXPECT_LT(gradient_error(checked(activation_reference, {f, gated}, rate), {random_input({5, 14}, 1, 2.0)}),
@@ -31,7 +31,7 @@ TEST(Activation, ReferenceAgreesWithFiniteDifferences) {
 }
 
 TEST(Activation, FusedAgreesWithReference) {
-  for (Activation f : kAll)
+  for (Activation f : kActivationAll)
     for (bool gated : {false, true})
       for (float rate : {0.0f, 0.3f})
         for (int64_t n : {0, 1, 7, 65})
@@ -45,7 +45,7 @@ TEST(Activation, FusedAgreesWithReference) {
 TEST(Activation, GradientsAdd) {
   for (Activation f : {Activation::relu, Activation::gelu})
     for (bool gated : {false, true}) {
-      const auto chained = [=](Op op) {
+      const auto chained = [=](ActivationOp op) {
         return [=](Ctx& ctx, const std::vector<Var>& in) {  // x and a view of the same: its gradient comes twice
           const Var first = op(ctx, in[0], {f, gated}, ctx.dropout(0.2f, 1));
           const Var twice = op(ctx, first, {Activation::tanh, true}, {});
@@ -58,12 +58,12 @@ TEST(Activation, GradientsAdd) {
 
 TEST(Activation, LargeInputs) {
   CheckInput x = random_input({3, 40}, 2, 100.0);
-  for (Activation f : kAll)
+  for (Activation f : kActivationAll)
     expect_precise(checked(activation, {f, false}, 0), checked(activation_reference, {f, false}, 0), {x}, name({f}, 0));
 }
 
 TEST(Activation, BitsDoNotDependOnThreadsOrInstructionSet) {
-  for (Activation f : kAll)
+  for (Activation f : kActivationAll)
     for (bool gated : {false, true})
       expect_fixed_bits(checked(activation, {f, gated}, 0.1f), {random_input({301, 258}, 5)});
 }

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct AttentionCase {
   std::vector<int32_t> queries, keys;
   int64_t heads, heads_kv, dim;
   Mask mask = {};
@@ -16,7 +16,7 @@ struct Case {
 };
 
 /// q, k and v as three inputs, or as columns of one (self-attention with as many heads of each).
-CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
+CheckedOp op_of(const AttentionCase& c, bool reference = false, bool joined = false) {
   return attention_op<Attention>(c, joined, [=](Ctx& ctx, Attention a, const std::vector<Var>&) {
     a.mask = c.mask;
     a.dropout = {c.dropout, 42, 1000};
@@ -24,21 +24,22 @@ CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
   });
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const AttentionCase& c) {
   const int64_t n = Segments::of_lengths(c.queries).rows(), m = Segments::of_lengths(c.keys).rows();
   return {random_input({n, c.heads * c.dim}, 1), random_input({m, c.heads_kv * c.dim}, 2),
           random_input({m, c.heads_kv * c.dim}, 3)};
 }
 
-const std::vector<int32_t> kLengths{7, 0, 1, 63, 65, 20};
-const std::vector<int32_t> kPrefix{3, 0, 1, 40, 0, 25};
+const std::vector<int32_t> kAttentionLengths{7, 0, 1, 63, 65, 20};
+const std::vector<int32_t> kAttentionPrefix{3, 0, 1, 40, 0, 25};
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<AttentionCase> attention_cases() {
+  std::vector<AttentionCase> all;
   for (const Mask& mask : {Mask::none(), Mask::past(), Mask::band(8, true), Mask::band(9, false), Mask::band(2, true),
-                           Mask::past_with_prefix(kPrefix.data())})
+                           Mask::past_with_prefix(kAttentionPrefix.data())})
     for (float dropout : {0.0f, 0.2f})
-      for (int64_t dim : {1, 7, 16, 33, 64}) all.push_back({kLengths, kLengths, 2, 2, dim, mask, dropout});
+      for (int64_t dim : {1, 7, 16, 33, 64})
+        all.push_back({kAttentionLengths, kAttentionLengths, 2, 2, dim, mask, dropout});
   // cross-attention, other lengths than the queries', some without keys
   for (float dropout : {0.0f, 0.3f}) all.push_back({{5, 3, 0, 50, 1}, {9, 0, 4, 20, 130}, 2, 2, 16, {}, dropout});
   // remembered keys in front: the ends are aligned
@@ -52,7 +53,7 @@ std::vector<Case> cases() {
 }
 
 TEST(Attention, NearItsReference) {
-  for (const Case& c : cases()) {
+  for (const AttentionCase& c : attention_cases()) {
     const std::string where =
         fmt::format("dim {} heads {}/{} causal {} before {} after {} prefix {} dropout {}", c.dim, c.heads, c.heads_kv,
                     c.mask.causal, c.mask.before, c.mask.after, c.mask.prefix != nullptr, c.dropout);
@@ -85,8 +86,9 @@ TEST(Attention, ReferenceIsTheFormula) {
 }
 
 TEST(Attention, FixedBits) {
-  for (const Case& c : {Case{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 0, 1, 300, 40, 40}, 4, 2, 32, Mask::past(), 0.1f},
-                        Case{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 3, 1, 300, 40, 0}, 2, 2, 24, {}, 0}}) {
+  for (const AttentionCase& c :
+       {AttentionCase{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 0, 1, 300, 40, 40}, 4, 2, 32, Mask::past(), 0.1f},
+        AttentionCase{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 3, 1, 300, 40, 0}, 2, 2, 24, {}, 0}}) {
     const auto in = inputs_of(c);
     expect_fixed_bits(op_of(c), in);
     expect_precise(op_of(c), op_of(c, true), in);
@@ -94,7 +96,7 @@ TEST(Attention, FixedBits) {
 }
 
 TEST(Attention, AColumnRangeOfOneMatrixIsAsGoodAsThree) {
-  const Case c{{70, 5, 200}, {70, 5, 200}, 2, 2, 16, Mask::past(), 0.1f};
+  const AttentionCase c{{70, 5, 200}, {70, 5, 200}, 2, 2, 16, Mask::past(), 0.1f};
   auto in = inputs_of(c);
   const CheckRun apart = run_checked(op_of(c), in, DType::f32);
   CheckInput joined{{in[0].shape[0], 3 * 32}, {}, true};
@@ -128,7 +130,7 @@ TEST(Attention, SharedQueriesAndKeys) {
 
 TEST(Attention, ASequenceDoesNotDependOnBatchMates) {
   const std::vector<int32_t> lengths{40, 7, 300, 129, 1};
-  const Case all{lengths, lengths, 2, 2, 32, Mask::past(), 0};
+  const AttentionCase all{lengths, lengths, 2, 2, 32, Mask::past(), 0};
   const auto in = inputs_of(all);
   const CheckRun batch = run_checked(op_of(all), in, DType::f32);
   int64_t row = 0;
@@ -145,7 +147,7 @@ TEST(Attention, ASequenceDoesNotDependOnBatchMates) {
 }
 
 TEST(Attention, TheFutureDoesNotChangeThePast) {
-  const Case c{{200}, {200}, 1, 1, 16, Mask::past(), 0};
+  const AttentionCase c{{200}, {200}, 1, 1, 16, Mask::past(), 0};
   auto in = inputs_of(c);
   const CheckRun before = run_checked(op_of(c), in, DType::f32);
   for (size_t i = 150 * 16; i < 200 * 16; ++i) in[1].values[i] = in[2].values[i] = 1e6;
@@ -160,7 +162,7 @@ TEST(Attention, ViewsAndPlan) {
 }
 
 TEST(Attention, LargeScoresStayFinite) {
-  const Case c{{150, 10}, {150, 10}, 1, 1, 16};
+  const AttentionCase c{{150, 10}, {150, 10}, 1, 1, 16};
   auto in = inputs_of(c);
   for (double& v : in[0].values) v *= 1000;
   const CheckRun run = run_checked(op_of(c), in, DType::f32);  // scores near 1e4: only finiteness can be asked

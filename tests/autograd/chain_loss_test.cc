@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct ChainLossCase {
   std::vector<int32_t> lengths;
   int64_t labels;
   Segments segments = Segments::of_lengths(lengths);
@@ -16,7 +16,7 @@ struct Case {
   std::vector<float> weights = {};
   CheckInput scores = random_input({segments.rows(), labels}, 3), moves = random_input({labels + 2, labels}, 4);
 
-  Case(std::vector<int32_t> l, int64_t k) : lengths(std::move(l)), labels(k) {
+  ChainLossCase(std::vector<int32_t> l, int64_t k) : lengths(std::move(l)), labels(k) {
     for (int64_t i = 0; i < segments.rows(); ++i) targets.push_back(static_cast<int32_t>(i * 7 % labels));
     for (int64_t i = 0; i < segments.rows(); ++i) weights.push_back(0.5f + static_cast<float>(i % 3));
   }
@@ -64,7 +64,7 @@ TEST(ChainLoss, IsTheDefinitionAndItsGradient) {
   for (const auto& [lengths, labels] : std::vector<std::pair<std::vector<int32_t>, int64_t>>{
            {{1}, 1}, {{1}, 3}, {{5}, 3}, {{2, 0, 4, 1}, 4}, {{3, 3}, 2}, {{}, 3}, {{0}, 2}})
     for (const bool weighted : {false, true}) {
-      const Case c(lengths, labels);
+      const ChainLossCase c(lengths, labels);
       const std::string where = fmt::format("{} sequences, {} labels", lengths.size(), labels);
       EXPECT_NEAR(run_checked(c.op(weighted), {c.scores, c.moves}, DType::f64).value[0], c.loss(weighted), 1e-12)
           << where;
@@ -74,7 +74,7 @@ TEST(ChainLoss, IsTheDefinitionAndItsGradient) {
 }
 
 TEST(ChainLoss, GradientsAddUpAndScoresMayBeLarge) {
-  const Case c({4, 2}, 3);
+  const ChainLossCase c({4, 2}, 3);
   const CheckedOp twice = [&](Ctx& ctx, const std::vector<Var>& in) {
     return add(ctx, c.op()(ctx, in), c.op(true)(ctx, {multiply(ctx, in[0], in[0]), in[1]}));
   };

@@ -7,25 +7,25 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct ConvolutionCase {
   std::vector<int32_t> lengths;
   int64_t in, out, taps;
   ConvolutionOptions options;
 };
 
-std::string text(const Case& c) {
+std::string text(const ConvolutionCase& c) {
   return fmt::format("in {} out {} taps {} stride {} dilation {} groups {} padding {} sequences {}", c.in, c.out,
                      c.taps, c.options.stride, c.options.dilation, c.options.groups,
                      static_cast<int>(c.options.padding), c.lengths.size());
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const ConvolutionCase& c) {
   return {random_input({Segments::of_lengths(c.lengths).rows(), c.in}, 1),
           random_input({c.out, c.taps, c.in / c.options.groups}, 2), random_input({c.out}, 3)};
 }
 
 /// The segments are copied into the function, which outlives the tape.
-CheckedOp op_of(const Case& c) {
+CheckedOp op_of(const ConvolutionCase& c) {
   const Segments from = Segments::of_lengths(c.lengths);
   return [from, to = convolved(from, c.taps, c.options), o = c.options](Ctx& ctx, const std::vector<Var>& in) {
     return convolution(ctx, in[0], {in[1], in.size() > 2 ? in[2] : Var()}, from, to, o);
@@ -33,7 +33,7 @@ CheckedOp op_of(const Case& c) {
 }
 
 /// Sequence by sequence, each surrounded by zeros; every stride-th window that fits.
-std::vector<double> naive(const Case& c, const std::vector<CheckInput>& inputs) {
+std::vector<double> naive(const ConvolutionCase& c, const std::vector<CheckInput>& inputs) {
   const auto &x = inputs[0].values, &w = inputs[1].values, &b = inputs[2].values;
   const auto& o = c.options;
   const int64_t ins = c.in / o.groups, outs = c.out / o.groups, reach = o.dilation * (c.taps - 1);
@@ -64,7 +64,7 @@ void expect_near(const std::vector<double>& a, const std::vector<double>& b, dou
   for (size_t i = 0; i < a.size(); ++i) ASSERT_NEAR(a[i], b[i], tolerance) << where << " at " << i;
 }
 
-void expect_values_and_gradients(const Case& c) {
+void expect_values_and_gradients(const ConvolutionCase& c) {
   const auto in = inputs_of(c);
   expect_right(op_of(c), in, text(c));
   expect_views_and_plan(op_of(c), in);
@@ -76,7 +76,7 @@ void expect_values_and_gradients(const Case& c) {
 constexpr Padding kPaddings[] = {Padding::same, Padding::causal, Padding::valid};
 
 TEST(Convolution, ValuesAndGradients) {
-  const std::vector<Case> cases{{{5}, 3, 2, 3, {}},
+  const std::vector<ConvolutionCase> cases{{{5}, 3, 2, 3, {}},
                                 {{1}, 1, 1, 1, {}},
                                 {{1, 2, 3}, 2, 4, 5, {}},  // windows wider than the sequences
                                 {{4, 0, 7, 1}, 3, 5, 4, {.padding = Padding::causal}},
@@ -96,7 +96,7 @@ TEST(Convolution, ValuesAndGradients) {
                                 {{12}, 3, 4, 4, {.stride = 4, .padding = Padding::valid}},  // patches
                                 {{63, 65}, 1, 1, 3, {}},
                                 {{7}, 33, 2, 2, {}}};
-  for (const Case& c : cases) expect_values_and_gradients(c);
+  for (const ConvolutionCase& c : cases) expect_values_and_gradients(c);
 }
 
 TEST(Convolution, EveryKernelStrideDilationGroupingAndPadding) {
@@ -111,7 +111,7 @@ TEST(Convolution, EveryKernelStrideDilationGroupingAndPadding) {
 TEST(Convolution, GradientsAddUp) {
   for (int64_t groups : {1, 2, 4})
     for (int64_t stride : {1, 2}) {
-      const Case c{{5, 3}, 4, 4, 3, {.stride = stride, .groups = groups}}, same{{5, 3}, 4, 4, 3, {.groups = groups}};
+      const ConvolutionCase c{{5, 3}, 4, 4, 3, {.stride = stride, .groups = groups}}, same{{5, 3}, 4, 4, 3, {.groups = groups}};
       const CheckedOp op = op_of(c), keep = op_of(same);
       const CheckedOp twice = [&](Ctx& ctx, const std::vector<Var>& in) {
         const Var y = keep(ctx, in);
@@ -124,7 +124,7 @@ TEST(Convolution, GradientsAddUp) {
 TEST(Convolution, GradientsOfOneSideAlone) {
   for (int64_t groups : {1, 4})
     for (size_t wanted : {0, 1, 2}) {
-      const Case c{{5, 3}, 4, 4, 3, {.stride = 2, .groups = groups}};
+      const ConvolutionCase c{{5, 3}, 4, 4, 3, {.stride = 2, .groups = groups}};
       auto in = inputs_of(c);
       for (size_t i = 0; i < in.size(); ++i) in[i].differentiable = i == wanted;
       expect_right(op_of(c), in, text(c));
@@ -132,7 +132,7 @@ TEST(Convolution, GradientsOfOneSideAlone) {
 }
 
 TEST(Convolution, SameBitsForThreadsAndInstructionSets) {
-  for (const Case& c : {Case{{100, 37, 0, 263}, 33, 40, 3, {}},
+  for (const ConvolutionCase& c : {ConvolutionCase{{100, 37, 0, 263}, 33, 40, 3, {}},
                         {{100, 37, 263}, 32, 48, 5, {1, 2, 4, Padding::causal}},
                         {{100, 37, 263}, 48, 33, 4, {.stride = 3, .dilation = 2}},
                         {{100, 37, 263}, 48, 70, 5, {.stride = 2, .groups = 2, .padding = Padding::valid}},
@@ -144,8 +144,8 @@ TEST(Convolution, SameBitsForThreadsAndInstructionSets) {
 TEST(Convolution, ASequenceDoesNotFeelItsNeighbours) {
   for (int64_t groups : {1, 5})
     for (int64_t stride : {1, 2}) {
-      const Case both{{70, 11}, 5, 5, 3, {.stride = stride, .groups = groups}};
-      const Case alone{{11}, 5, 5, 3, {.stride = stride, .groups = groups}};
+      const ConvolutionCase both{{70, 11}, 5, 5, 3, {.stride = stride, .groups = groups}};
+      const ConvolutionCase alone{{11}, 5, 5, 3, {.stride = stride, .groups = groups}};
       auto in = inputs_of(both);
       const auto together = run_checked(op_of(both), in, DType::f32).value;
       in[0] = {{11, 5}, {in[0].values.begin() + 350, in[0].values.end()}};
@@ -155,7 +155,7 @@ TEST(Convolution, ASequenceDoesNotFeelItsNeighbours) {
 }
 
 TEST(Convolution, PanelsThatTheOwnerKeepsGiveTheSameBits) {
-  const Case c{{9, 4}, 24, 70, 3, {.stride = 2}};
+  const ConvolutionCase c{{9, 4}, 24, 70, 3, {.stride = 2}};
   const auto in = inputs_of(c);
   Parameters p;
   const int weight = p.add("weight", in[1].shape, true), bias = p.add("bias", in[2].shape);
@@ -225,7 +225,7 @@ TEST(Convolution, SaysWhatIsWrong) {
 // --- step by step ---------------------------------------------------------------------------------------------------
 
 /// The rows of three sequences, one step at a time, from memory in which they lie in another order and in pages.
-std::vector<float> steps_of(Bench& b, const Case& c, const Var& x, const ConvolutionWeights& w) {
+std::vector<float> steps_of(Bench& b, const ConvolutionCase& c, const Var& x, const ConvolutionWeights& w) {
   const int64_t rows = 3, length = c.lengths[0], reach = c.options.dilation * (c.taps - 1);
   const int page_bits = 2;
   const int64_t stride = c.in + 2, count = rows * length;
@@ -255,7 +255,7 @@ TEST(ConvolutionStep, StepsGiveTheBitsOfAllAtOnce) {
     for (int64_t dilation : {1, 2, 4})
       for (int64_t taps : {1, 2, 3, 5})
         for (bool has_bias : {false, true}) {
-          const Case c{{10, 10, 10}, 68, 68, taps, {1, dilation, groups, Padding::causal}};
+          const ConvolutionCase c{{10, 10, 10}, 68, 68, taps, {1, dilation, groups, Padding::causal}};
           const auto in = inputs_of(c);
           Bench b;
           const auto floats = [&](const CheckInput& i) {

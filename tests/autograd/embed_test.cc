@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-using Op = Var (*)(Ctx&, const Embedding&, const Dropout&);
+using EmbedOp = Var (*)(Ctx&, const Embedding&, const Dropout&);
 
 /// A packed batch: ids that repeat, within a segment and between segments.
 struct Batch {
@@ -28,7 +28,7 @@ struct Batch {
   }
 };
 
-CheckedOp checked(Op op, const Batch& batch, bool positions, float rate) {
+CheckedOp checked(EmbedOp op, const Batch& batch, bool positions, float rate) {
   return [=, &batch](Ctx& ctx, const std::vector<Var>& in) {
     Dropout dropout = ctx.dropout(rate, 2);
     dropout.first_row = 9;

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct GuideCase {
   std::vector<int32_t> queries, keys;
   int64_t heads, heads_kv, dim;
   double sigma = 0;
@@ -20,7 +20,7 @@ struct Case {
 struct Links {
   std::vector<int32_t> start{0}, keys;
 
-  static Links of(const Case& c) {
+  static Links of(const GuideCase& c) {
     Links l;
     for (size_t s = 0; s < c.queries.size(); ++s)
       for (int32_t i = 0; i < c.queries[s]; ++i) {
@@ -32,7 +32,7 @@ struct Links {
   }
 };
 
-CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
+CheckedOp op_of(const GuideCase& c, bool reference = false, bool joined = false) {
   const auto links = std::make_shared<Links>(Links::of(c));
   return attention_op<Attention>(c, joined, [=](Ctx& ctx, const Attention& a, const std::vector<Var>&) {
     const Guide g{c.sigma, {links->start, links->keys}, c.head, 0.7};
@@ -40,15 +40,15 @@ CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
   });
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const GuideCase& c) {
   const int64_t n = Segments::of_lengths(c.queries).rows(), m = Segments::of_lengths(c.keys).rows();
   CheckInput v = random_input({m, c.heads_kv * c.dim}, 3);
   v.differentiable = false;
   return {random_input({n, c.heads * c.dim}, 1), random_input({m, c.heads_kv * c.dim}, 2), v};
 }
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<GuideCase> guide_cases() {
+  std::vector<GuideCase> all;
   for (const double sigma : {0.0, 0.2})
     for (const int64_t head : {-1, 0, 3})
       for (const int64_t heads_kv : {1, 2, 4})
@@ -57,27 +57,27 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string name_of(const Case& c) {
+std::string name_of(const GuideCase& c) {
   return fmt::format("sigma {} head {} heads {}/{} dim {}", c.sigma, c.head, c.heads, c.heads_kv, c.dim);
 }
 
 TEST(Guide, ReferenceHasRightGradients) {
   for (const double sigma : {0.0, 0.3})
     for (const int64_t head : {-1, 1}) {
-      const Case c{{4, 0, 1, 3}, {3, 2, 1, 5}, 2, 1, 3, sigma, head};
+      const GuideCase c{{4, 0, 1, 3}, {3, 2, 1, 5}, 2, 1, 3, sigma, head};
       EXPECT_LT(gradient_error(op_of(c, true), inputs_of(c)), 1e-6) << name_of(c);
       EXPECT_LT(gradient_error(op_of(c), inputs_of(c)), 1e-6) << "in f64 it runs as the reference does";
     }
 }
 
 TEST(Guide, NearItsReferenceUnderEveryInstructionSet) {
-  for (const Case& c : cases()) expect_precise(op_of(c), op_of(c, true), inputs_of(c), name_of(c));
+  for (const GuideCase& c : guide_cases()) expect_precise(op_of(c), op_of(c, true), inputs_of(c), name_of(c));
 }
 
 TEST(Guide, QueriesAndKeysMayBeColumnsOfOne) {
   for (const double sigma : {0.0, 0.2})
     for (const int64_t head : {-1, 1}) {
-      const Case c{{5, 9, 2}, {5, 9, 2}, 2, 2, 8, sigma, head};
+      const GuideCase c{{5, 9, 2}, {5, 9, 2}, 2, 2, 8, sigma, head};
       const std::vector<CheckInput> in{random_input({16, 48}, 4)};
       EXPECT_LT(precision_error(op_of(c, false, true), op_of(c, true, true), in), 1e-4) << name_of(c);
     }
@@ -85,7 +85,7 @@ TEST(Guide, QueriesAndKeysMayBeColumnsOfOne) {
 
 TEST(Guide, SameBitsAndForeseenMemory) {
   for (const double sigma : {0.0, 0.2}) {
-    const Case c{{40, 1, 70, 12}, {30, 2, 65, 50}, 4, 2, 16, sigma, -1};
+    const GuideCase c{{40, 1, 70, 12}, {30, 2, 65, 50}, 4, 2, 16, sigma, -1};
     expect_fixed_bits(op_of(c), inputs_of(c));
     expect_views_and_plan(op_of(c), inputs_of(c));
   }

@@ -5,11 +5,11 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct HeadsCase {
   int64_t column, heads, dim;
 };
 
-CheckedOp unit_op(const Case& c, bool reference = false) {
+CheckedOp unit_op(const HeadsCase& c, bool reference = false) {
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     const Var gain = in.size() > 1 ? in[1] : Var();
     return reference ? normalize_heads_reference(ctx, in[0], c.column, c.heads, c.dim, gain)
@@ -17,7 +17,7 @@ CheckedOp unit_op(const Case& c, bool reference = false) {
   };
 }
 
-CheckedOp product_op(const Case& c, bool reference = false) {
+CheckedOp product_op(const HeadsCase& c, bool reference = false) {
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     return reference ? multiply_heads_reference(ctx, in[0], c.column, c.heads, in[1])
                      : multiply_heads(ctx, in[0], c.column, c.heads, in[1]);
@@ -32,7 +32,8 @@ TEST(NormalizeHeads, ByHand) {
 }
 
 TEST(NormalizeHeads, RightGradientsAndPrecision) {
-  for (const Case& c : {Case{0, 1, 1}, Case{0, 2, 3}, Case{3, 3, 7}, Case{1, 2, 16}, Case{0, 2, 65}})
+  for (const HeadsCase& c :
+       {HeadsCase{0, 1, 1}, HeadsCase{0, 2, 3}, HeadsCase{3, 3, 7}, HeadsCase{1, 2, 16}, HeadsCase{0, 2, 65}})
     for (bool gain : {false, true}) {
       std::vector<CheckInput> in{random_input({7, c.column + c.heads * c.dim + c.column}, 1)};
       if (gain) in.push_back(random_input({c.heads}, 2));
@@ -42,7 +43,7 @@ TEST(NormalizeHeads, RightGradientsAndPrecision) {
 }
 
 TEST(NormalizeHeads, FixedBitsViewsAndPlan) {
-  const Case c{5, 8, 33};
+  const HeadsCase c{5, 8, 33};
   const std::vector<CheckInput> in{random_input({400, 280}, 1), random_input({8}, 2)};
   expect_fixed_bits(unit_op(c), in);
   expect_precise(unit_op(c), unit_op(c, true), in);
@@ -50,7 +51,7 @@ TEST(NormalizeHeads, FixedBitsViewsAndPlan) {
 }
 
 TEST(MultiplyHeads, RightGradientsAndPrecision) {
-  for (const Case& c : {Case{0, 1, 1}, Case{0, 2, 3}, Case{3, 3, 7}})
+  for (const HeadsCase& c : {HeadsCase{0, 1, 1}, HeadsCase{0, 2, 3}, HeadsCase{3, 3, 7}})
     for (int64_t columns : {c.dim, c.dim + 2}) {
       const std::vector<CheckInput> in{random_input({7, c.column + c.heads * c.dim + c.column}, 1),
                                        random_input({c.heads * c.dim, columns}, 2)};
@@ -60,7 +61,7 @@ TEST(MultiplyHeads, RightGradientsAndPrecision) {
 }
 
 TEST(MultiplyHeads, FixedBitsViewsAndPlan) {
-  const Case c{5, 8, 33};
+  const HeadsCase c{5, 8, 33};
   const std::vector<CheckInput> in{random_input({400, 280}, 1), random_input({8 * 33, 33}, 2)};
   expect_fixed_bits(product_op(c), in);
   expect_precise(product_op(c), product_op(c, true), in);

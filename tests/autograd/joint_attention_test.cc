@@ -8,22 +8,22 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct JointAttentionCase {
   std::vector<int32_t> lengths;
   int64_t shared, dim;
   Mask mask;
 };
 
-const std::vector<Case>& cases() {
-  static const std::vector<Case> all{{{7, 1, 12}, 3, 8, Mask::none()},
-                                     {{5, 30}, 1, 16, Mask::past()},
-                                     {{140, 3}, 150, 4, Mask::past()},
-                                     {{60}, 20, 32, Mask::band(9, true)}};
+const std::vector<JointAttentionCase>& joint_attention_cases() {
+  static const std::vector<JointAttentionCase> all{{{7, 1, 12}, 3, 8, Mask::none()},
+                                                   {{5, 30}, 1, 16, Mask::past()},
+                                                   {{140, 3}, 150, 4, Mask::past()},
+                                                   {{60}, 20, 32, Mask::band(9, true)}};
   return all;
 }
 
 /// q, k, v of the sequences side by side, and the shared keys and values.
-CheckedOp op_of(const Case& c, const Segments& rows, const Segments& all, const Segments& few) {
+CheckedOp op_of(const JointAttentionCase& c, const Segments& rows, const Segments& all, const Segments& few) {
   return [&](Ctx& ctx, const std::vector<Var>& x) {
     Attention a{x[0], x[0], x[0], 0, 2 * c.dim, 4 * c.dim, &rows, &rows};
     a.heads = 2;
@@ -37,7 +37,7 @@ CheckedOp op_of(const Case& c, const Segments& rows, const Segments& all, const 
 }
 
 TEST(JointAttention, ValuesAndGradients) {
-  for (const Case& c : cases()) {
+  for (const JointAttentionCase& c : joint_attention_cases()) {
     const Segments rows = Segments::of_lengths(c.lengths), all = Segments::single(rows.rows()),
                    few = Segments::single(c.shared);
     const std::vector<CheckInput> inputs{random_input({rows.rows(), 6 * c.dim}, 1),
@@ -45,14 +45,12 @@ TEST(JointAttention, ValuesAndGradients) {
                                          random_input({c.shared, 2 * c.dim}, 3)};
     const CheckedOp op = op_of(c, rows, all, few);
     EXPECT_LT(precision_error(op, inputs), 1e-4) << rows.rows();
-    if (rows.rows() < 40) {
-      EXPECT_LT(gradient_error(op, inputs), 1e-6) << rows.rows();
-    }
+    if (rows.rows() < 40) { EXPECT_LT(gradient_error(op, inputs), 1e-6) << rows.rows(); }
   }
 }
 
 TEST(JointAttention, IsAttentionToTheKeysOfBoth) {
-  const Case c{{9}, 4, 8, Mask::past()};
+  const JointAttentionCase c{{9}, 4, 8, Mask::past()};
   const Segments rows = Segments::single(9), few = Segments::single(4), both = Segments::single(13);
   const CheckInput x = random_input({9, 48}, 1), k = random_input({4, 16}, 2), v = random_input({4, 16}, 3);
   const CheckRun joint = run_checked(op_of(c, rows, rows, few), {x, k, v}, DType::f64);
@@ -75,7 +73,7 @@ TEST(JointAttention, IsAttentionToTheKeysOfBoth) {
 }
 
 TEST(JointAttention, ThreadsChangeNothing) {
-  const Case& c = cases()[2];
+  const JointAttentionCase& c = joint_attention_cases()[2];
   const Segments rows = Segments::of_lengths(c.lengths), all = Segments::single(rows.rows()),
                  few = Segments::single(c.shared);
   const std::vector<CheckInput> inputs{random_input({rows.rows(), 6 * c.dim}, 1),

@@ -6,7 +6,7 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct LinearAttentionCase {
   std::vector<int32_t> queries, keys;
   int64_t heads, heads_kv, dim, value_dim;
   bool causal = false;
@@ -15,7 +15,7 @@ struct Case {
 };
 
 /// q, k and v as three inputs, or as columns of one.
-CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
+CheckedOp op_of(const LinearAttentionCase& c, bool reference = false, bool joined = false) {
   return attention_op<LinearAttention>(c, joined, [=](Ctx& ctx, LinearAttention a, const std::vector<Var>&) {
     a.value_dim = c.value_dim;
     a.causal = c.causal;
@@ -26,7 +26,7 @@ CheckedOp op_of(const Case& c, bool reference = false, bool joined = false) {
 }
 
 /// Rows that come mapped are positive, as maps make them.
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const LinearAttentionCase& c) {
   const int64_t n = Segments::of_lengths(c.queries).rows(), m = Segments::of_lengths(c.keys).rows();
   std::vector<CheckInput> in{random_input({n, c.heads * c.dim}, 1), random_input({m, c.heads_kv * c.dim}, 2),
                              random_input({m, c.heads_kv * c.value_dim}, 3)};
@@ -36,16 +36,16 @@ std::vector<CheckInput> inputs_of(const Case& c) {
   return in;
 }
 
-const std::vector<int32_t> kLengths{7, 0, 1, 47, 48, 49, 130};  // a chunk is 48 rows
+const std::vector<int32_t> kLinearAttentionLengths{7, 0, 1, 47, 48, 49, 130};  // a chunk is 48 rows
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
+std::vector<LinearAttentionCase> linear_attention_cases() {
+  std::vector<LinearAttentionCase> all;
   for (const FeatureMap feature : {FeatureMap::none, FeatureMap::elu_plus_one})
     for (const LinearNorm norm : {LinearNorm::by_sum, LinearNorm::by_count})
       for (const bool causal : {false, true}) {
         // a single column divided by_sum does not depend on the query: no gradient to compare
         for (const int64_t dim : {norm == LinearNorm::by_sum ? 2 : 1, 7, 16, 33, 64})
-          all.push_back({kLengths, kLengths, 2, 2, dim, dim, causal, feature, norm});
+          all.push_back({kLinearAttentionLengths, kLinearAttentionLengths, 2, 2, dim, dim, causal, feature, norm});
         // heads that share keys, values of another width
         all.push_back({{150, 20, 300}, {150, 20, 300}, 4, 2, 16, 24, causal, feature, norm});
         all.push_back({{129, 127}, {129, 127}, 3, 1, 24, 15, causal, feature, norm});
@@ -56,17 +56,17 @@ std::vector<Case> cases() {
   return all;
 }
 
-std::string name_of(const Case& c) {
+std::string name_of(const LinearAttentionCase& c) {
   return fmt::format("dim {}/{} heads {}/{} causal {} feature {} norm {}", c.dim, c.value_dim, c.heads, c.heads_kv,
                      c.causal, static_cast<int>(c.feature), static_cast<int>(c.norm));
 }
 
 /// Divided by_sum, a query that sees a single key gives just its value: the gradient is 0 but for what rounding leaves,
 /// in the plain f32 form as well.
-double gradient_tolerance(const Case& c) { return c.norm == LinearNorm::by_sum ? 1e-3 : 1e-5; }
+double gradient_tolerance(const LinearAttentionCase& c) { return c.norm == LinearNorm::by_sum ? 1e-3 : 1e-5; }
 
 TEST(LinearAttention, NearItsReference) {
-  for (const Case& c : cases()) {
+  for (const LinearAttentionCase& c : linear_attention_cases()) {
     const auto in = inputs_of(c);
     const CheckRun fast = run_checked(op_of(c), in, DType::f32), exact = run_checked(op_of(c, true), in, DType::f64);
     EXPECT_LT(row_error(fast, exact, {}), 1e-5) << "value, " << name_of(c);
@@ -76,7 +76,7 @@ TEST(LinearAttention, NearItsReference) {
 
 TEST(LinearAttention, GradientsArePreciseWhereSeveralKeysAreSeen) {
   for (const FeatureMap feature : {FeatureMap::none, FeatureMap::elu_plus_one}) {
-    const Case c{{5, 70, 200}, {5, 70, 200}, 2, 1, 16, 24, false, feature};
+    const LinearAttentionCase c{{5, 70, 200}, {5, 70, 200}, 2, 1, 16, 24, false, feature};
     EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), 1e-5) << name_of(c);
   }
 }
@@ -84,8 +84,8 @@ TEST(LinearAttention, GradientsArePreciseWhereSeveralKeysAreSeen) {
 TEST(LinearAttention, ReferenceHasRightGradients) {
   for (const FeatureMap feature : {FeatureMap::none, FeatureMap::elu_plus_one})
     for (const LinearNorm norm : {LinearNorm::by_sum, LinearNorm::by_count}) {
-      const Case causal{{4, 0, 1, 3}, {4, 0, 1, 3}, 2, 1, 3, 2, true, feature, norm};
-      const Case cross{{2, 3, 1}, {5, 1, 0}, 2, 2, 2, 3, false, feature, norm};
+      const LinearAttentionCase causal{{4, 0, 1, 3}, {4, 0, 1, 3}, 2, 1, 3, 2, true, feature, norm};
+      const LinearAttentionCase cross{{2, 3, 1}, {5, 1, 0}, 2, 2, 2, 3, false, feature, norm};
       EXPECT_LT(gradient_error(op_of(causal, true), inputs_of(causal)), 1e-6) << name_of(causal);
       EXPECT_LT(gradient_error(op_of(cross, true), inputs_of(cross)), 1e-6) << name_of(cross);
     }
@@ -95,7 +95,7 @@ TEST(LinearAttention, ReferenceHasRightGradients) {
 /// z_i = z_{i-1} + phi(x_i W_K), y_i = phi(x_i W_Q)^T s_i / phi(x_i W_Q)^T z_i, with phi(x) = elu(x) + 1 (equation 7).
 TEST(LinearAttention, IsTheRecurrenceOfThePaper) {
   constexpr int64_t n = 150, d = 5, dv = 3;
-  const Case c{{n}, {n}, 1, 1, d, dv, true};
+  const LinearAttentionCase c{{n}, {n}, 1, 1, d, dv, true};
   const auto in = inputs_of(c);
   const auto phi = [](double x) { return x > 0 ? x + 1 : std::exp(x); };
   const CheckRun fast = run_checked(op_of(c), in, DType::f32), slow = run_checked(op_of(c, true), in, DType::f64);
@@ -119,9 +119,10 @@ TEST(LinearAttention, IsTheRecurrenceOfThePaper) {
 }
 
 TEST(LinearAttention, FixedBits) {
-  for (const Case& c : {Case{{150, 20, 0, 1, 300, 40, 64}, {150, 20, 0, 1, 300, 40, 64}, 4, 2, 32, 40, true},
-                        Case{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 3, 1, 300, 40, 0}, 2, 2, 24, 24, false},
-                        Case{{200, 65}, {200, 65}, 2, 2, 16, 16, true, FeatureMap::none, LinearNorm::by_count}}) {
+  for (const LinearAttentionCase& c :
+       {LinearAttentionCase{{150, 20, 0, 1, 300, 40, 64}, {150, 20, 0, 1, 300, 40, 64}, 4, 2, 32, 40, true},
+        LinearAttentionCase{{150, 20, 0, 1, 300, 40, 40}, {150, 20, 3, 1, 300, 40, 0}, 2, 2, 24, 24, false},
+        LinearAttentionCase{{200, 65}, {200, 65}, 2, 2, 16, 16, true, FeatureMap::none, LinearNorm::by_count}}) {
     const auto in = inputs_of(c);
     expect_fixed_bits(op_of(c), in);
     expect_precise(op_of(c), op_of(c, true), in, name_of(c), gradient_tolerance(c));
@@ -129,7 +130,7 @@ TEST(LinearAttention, FixedBits) {
 }
 
 TEST(LinearAttention, AColumnRangeOfOneMatrixIsAsGoodAsThree) {
-  const Case c{{70, 5, 200}, {70, 5, 200}, 2, 2, 16, 16, true};
+  const LinearAttentionCase c{{70, 5, 200}, {70, 5, 200}, 2, 2, 16, 16, true};
   auto in = inputs_of(c);
   const CheckRun apart = run_checked(op_of(c), in, DType::f32);
   CheckInput joined{{in[0].shape[0], 3 * 32}, {}, true};
@@ -189,7 +190,7 @@ TEST(LinearAttention, ASequenceDoesNotDependOnBatchMates) {
 }
 
 TEST(LinearAttention, TheFutureDoesNotChangeThePast) {
-  const Case c{{200}, {200}, 1, 1, 16, 16, true};
+  const LinearAttentionCase c{{200}, {200}, 1, 1, 16, 16, true};
   for (const int64_t now : {1, 63, 64, 100, 150}) {
     auto in = inputs_of(c);
     const CheckRun before = run_checked(op_of(c), in, DType::f32);
@@ -202,15 +203,17 @@ TEST(LinearAttention, TheFutureDoesNotChangeThePast) {
 }
 
 TEST(LinearAttention, ViewsAndPlan) {
-  for (const Case& c : {Case{{30, 4, 150}, {30, 4, 150}, 2, 1, 16, 16, true}, Case{{30, 4}, {30, 4}, 2, 1, 12, 20},
-                        Case{{30, 4}, {90, 0}, 2, 1, 12, 8, false, FeatureMap::none, LinearNorm::by_count}})
+  for (const LinearAttentionCase& c :
+       {LinearAttentionCase{{30, 4, 150}, {30, 4, 150}, 2, 1, 16, 16, true},
+        LinearAttentionCase{{30, 4}, {30, 4}, 2, 1, 12, 20},
+        LinearAttentionCase{{30, 4}, {90, 0}, 2, 1, 12, 8, false, FeatureMap::none, LinearNorm::by_count}})
     expect_views_and_plan(op_of(c), inputs_of(c));
 }
 
 /// phi goes from 1e-38 to 1e3: divisors as small as that do no harm.
 TEST(LinearAttention, LargeNumbersStayFinite) {
   for (const bool causal : {false, true}) {
-    const Case c{{150, 10}, {150, 10}, 1, 1, 16, 16, causal};
+    const LinearAttentionCase c{{150, 10}, {150, 10}, 1, 1, 16, 16, causal};
     auto in = inputs_of(c);
     for (double& v : in[0].values) v *= 1000;
     for (double& v : in[1].values) v *= 1000;
@@ -222,7 +225,7 @@ TEST(LinearAttention, LargeNumbersStayFinite) {
 }
 
 TEST(LinearAttention, NotANumberShows) {
-  const Case c{{70}, {70}, 1, 1, 16, 16, true};
+  const LinearAttentionCase c{{70}, {70}, 1, 1, 16, 16, true};
   auto in = inputs_of(c);
   in[1].values[66 * 16] = NAN;
   for (const std::string& isa : available_isas()) {

@@ -5,11 +5,11 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct MatmulCase {
   int64_t batch, m, n, k;
 };
 
-Shape stored(const Case& c, int64_t rows, int64_t cols, bool transposed) {
+Shape stored(const MatmulCase& c, int64_t rows, int64_t cols, bool transposed) {
   if (transposed) std::swap(rows, cols);
   return c.batch ? Shape{c.batch, rows, cols} : Shape{rows, cols};
 }
@@ -17,11 +17,12 @@ Shape stored(const Case& c, int64_t rows, int64_t cols, bool transposed) {
 CheckedOp op_of(Transposed t) {
   return [t](Ctx& ctx, const std::vector<Var>& in) { return matmul(ctx, in[0], in[1], t); };
 }
-std::vector<CheckInput> inputs_of(const Case& c, Transposed t) {
+std::vector<CheckInput> inputs_of(const MatmulCase& c, Transposed t) {
   return {random_input(stored(c, c.m, c.k, t.left), 1), random_input(stored(c, c.k, c.n, t.right), 2)};
 }
 
-std::vector<double> naive(const Case& c, Transposed t, const std::vector<double>& a, const std::vector<double>& b) {
+std::vector<double> naive(const MatmulCase& c, Transposed t, const std::vector<double>& a,
+                          const std::vector<double>& b) {
   std::vector<double> y;
   for (int64_t q = 0; q < std::max<int64_t>(c.batch, 1); ++q)
     for (int64_t i = 0; i < c.m; ++i)
@@ -36,17 +37,17 @@ std::vector<double> naive(const Case& c, Transposed t, const std::vector<double>
 }
 
 TEST(Matmul, AllSizesAndSides) {
-  for (const Case& c : {Case{0, 1, 1, 1},
-                        {0, 7, 5, 3},
-                        {0, 63, 2, 3},
-                        {0, 7, 2, 65},
-                        {0, 3, 65, 1},
-                        {0, 0, 4, 3},
-                        {0, 3, 0, 4},
-                        {0, 3, 4, 0},
-                        {3, 2, 5, 4},
-                        {2, 1, 7, 3},
-                        {0, 5, 1, 7}})
+  for (const MatmulCase& c : {MatmulCase{0, 1, 1, 1},
+                              {0, 7, 5, 3},
+                              {0, 63, 2, 3},
+                              {0, 7, 2, 65},
+                              {0, 3, 65, 1},
+                              {0, 0, 4, 3},
+                              {0, 3, 0, 4},
+                              {0, 3, 4, 0},
+                              {3, 2, 5, 4},
+                              {2, 1, 7, 3},
+                              {0, 5, 1, 7}})
     for (const Transposed& t : {Transposed{}, {true, false}, {false, true}, {true, true}}) {
       const auto in = inputs_of(c, t);
       const std::string where = fmt::format("{} {} {} {} {} {}", c.batch, c.m, c.n, c.k, t.left, t.right);
@@ -73,7 +74,7 @@ TEST(Matmul, OfAValueWithItself) {
 }
 
 TEST(Matmul, SameBitsForThreadsAndInstructionSets) {
-  for (const Case& c : {Case{0, 130, 70, 129}, {7, 65, 40, 63}, {2, 130, 65, 100}})
+  for (const MatmulCase& c : {MatmulCase{0, 130, 70, 129}, {7, 65, 40, 63}, {2, 130, 65, 100}})
     for (const Transposed& t : {Transposed{}, {true, false}, {false, true}, {true, true}})
       expect_stable(op_of(t), inputs_of(c, t));
 }

@@ -7,13 +7,13 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct OutputLossCase {
   int64_t n, d, classes;
   float smoothing;
   bool bias;
 };
 
-std::vector<int32_t> targets_of(const Case& c) {
+std::vector<int32_t> targets_of(const OutputLossCase& c) {
   Random random(3);
   std::vector<int32_t> t(static_cast<size_t>(c.n));
   for (auto& x : t) x = static_cast<int32_t>(random.below(static_cast<uint64_t>(c.classes)));
@@ -21,14 +21,14 @@ std::vector<int32_t> targets_of(const Case& c) {
   return t;
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const OutputLossCase& c) {
   return {random_input({c.n, c.d}, 1), random_input({c.classes, c.d}, 2, 0.5), random_input({c.classes}, 3)};
 }
 
 /// Runs the operation with a gradient of 1, as training does.
 template <class T>
-CheckRun run(const Case& c, bool reference, ThreadPool* pool = nullptr, std::vector<float>* log_probs = nullptr,
-             std::vector<float>* weights = nullptr) {
+CheckRun run(const OutputLossCase& c, bool reference, ThreadPool* pool = nullptr,
+             std::vector<float>* log_probs = nullptr, std::vector<float>* weights = nullptr) {
   const auto inputs = inputs_of(c);
   std::vector<std::vector<T>> memory;
   for (const auto& in : inputs) memory.emplace_back(in.values.begin(), in.values.end());
@@ -59,17 +59,17 @@ CheckRun run(const Case& c, bool reference, ThreadPool* pool = nullptr, std::vec
   return result;
 }
 
-const Case kCases[] = {{1, 1, 1, 0, false},      {7, 63, 65, 0.1f, true},   {65, 7, 63, 0, true},
-                       {63, 65, 7, 0.1f, false}, {5, 16, 1000, 0.1f, true}, {300, 24, 200, 0.2f, true},
-                       {0, 4, 6, 0.1f, true}};
+const OutputLossCase kCases[] = {{1, 1, 1, 0, false},      {7, 63, 65, 0.1f, true},   {65, 7, 63, 0, true},
+                                 {63, 65, 7, 0.1f, false}, {5, 16, 1000, 0.1f, true}, {300, 24, 200, 0.2f, true},
+                                 {0, 4, 6, 0.1f, true}};
 
 TEST(OutputLoss, NearItsReference) {
-  for (const Case& c : kCases)
+  for (const OutputLossCase& c : kCases)
     EXPECT_LT(row_error(run<float>(c, false), run<double>(c, true), inputs_of(c)), 1e-4) << c.n << ' ' << c.classes;
 }
 
 TEST(OutputLoss, ReferenceHasRightGradients) {
-  for (const Case& c : {Case{4, 3, 5, 0.1f, true}, Case{3, 2, 4, 0, false}}) {
+  for (const OutputLossCase& c : {OutputLossCase{4, 3, 5, 0.1f, true}, OutputLossCase{3, 2, 4, 0, false}}) {
     auto targets = targets_of(c);
     EXPECT_LT(gradient_error(
                   [&](Ctx& ctx, const std::vector<Var>& in) {
@@ -82,7 +82,7 @@ TEST(OutputLoss, ReferenceHasRightGradients) {
 }
 
 TEST(OutputLoss, WeightsMultiplyRows) {
-  const Case c{9, 12, 40, 0.1f, true};
+  const OutputLossCase c{9, 12, 40, 0.1f, true};
   std::vector<float> weights{1, 2, 0, 0.5f, 1, 1, 3, 0.25f, 1}, ones(9, 1.0f);
   for (const bool reference : {false, true}) {
     const CheckRun plain = run<float>(c, reference), same = run<float>(c, reference, nullptr, nullptr, &ones);
@@ -100,7 +100,7 @@ TEST(OutputLoss, WeightsMultiplyRows) {
 }
 
 TEST(OutputLoss, LogProbabilitiesOfTheTargets) {
-  const Case c{9, 12, 40, 0.1f, true};
+  const OutputLossCase c{9, 12, 40, 0.1f, true};
   std::vector<float> fast, exact;
   run<float>(c, false, nullptr, &fast);
   run<double>(c, true, nullptr, &exact);
@@ -109,7 +109,7 @@ TEST(OutputLoss, LogProbabilitiesOfTheTargets) {
 }
 
 TEST(OutputLoss, FixedBits) {
-  const Case c{150, 70, 900, 0.1f, true};
+  const OutputLossCase c{150, 70, 900, 0.1f, true};
   expect_fixed_bits([&](ThreadPool* pool) { return run<float>(c, false, pool); });
   for (const auto& isa : available_isas()) {
     const IsaScope scope(isa);
@@ -118,7 +118,7 @@ TEST(OutputLoss, FixedBits) {
 }
 
 TEST(OutputLoss, ChunksDoNotShow) {
-  const Case c{400, 2, 60000, 0.1f, true};  // 174 rows at a time
+  const OutputLossCase c{400, 2, 60000, 0.1f, true};  // 174 rows at a time
   EXPECT_LT(row_error(run<float>(c, false), run<double>(c, true), inputs_of(c)), 1e-4);
 }
 

@@ -5,7 +5,7 @@
 namespace attune {
 namespace {
 
-using Op = ResidualNorm (*)(Ctx&, const Var&, const Var&, const NormWeights&, const Dropout&);
+using ResidualNormOp = ResidualNorm (*)(Ctx&, const Var&, const Var&, const NormWeights&, const Dropout&);
 
 /// Inputs x, s, gamma, beta of one residual_norm.
 std::vector<CheckInput> inputs_of(int64_t n, int64_t d) {
@@ -15,7 +15,7 @@ std::vector<CheckInput> inputs_of(int64_t n, int64_t d) {
 enum class Use { y, sum, both, plain };
 
 /// The operation under test: some of its results, seen through a norm of both where both are used.
-CheckedOp checked(Op op, Norm kind, Use use, float rate) {
+CheckedOp checked(ResidualNormOp op, Norm kind, Use use, float rate) {
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     const Var beta = kind == Norm::layer ? in[3] : Var();
     // One column divided by its own size is a sign: only a large epsilon leaves a gradient that is not all rounding.
@@ -63,7 +63,7 @@ TEST(ResidualNorm, BitsDoNotDependOnThreadsOrInstructionSet) {
 }
 
 TEST(ResidualNorm, OneVarMayBeBothAndGradientsAdd) {
-  const auto twice = [](Op op) {
+  const auto twice = [](ResidualNormOp op) {
     return [=](Ctx& ctx, const std::vector<Var>& in) {
       const NormWeights w{in[2], in[3]};
       const Var inner = op(ctx, in[0], in[0], w, ctx.dropout(0.2f, 1)).y;

@@ -6,7 +6,7 @@
 namespace attune {
 namespace {
 
-struct Case {
+struct ScoreAttentionCase {
   std::vector<int32_t> queries, keys;
   int64_t heads, heads_kv, dim;
   Mask mask = {};
@@ -19,7 +19,7 @@ struct Case {
 constexpr Normaliser kSoftmax{}, kTopK{NormaliserKind::top_k, 3}, kSparsemax{NormaliserKind::sparsemax};
 
 /// Inputs are q, k, v and, for additive scores, the vector and the bias.
-CheckedOp op_of(const Case& c, bool reference = false) {
+CheckedOp op_of(const ScoreAttentionCase& c, bool reference = false) {
   return attention_op<ScoreAttention>(c, false, [=](Ctx& ctx, ScoreAttention a, const std::vector<Var>& in) {
     a.mask = c.mask;
     a.dropout = {c.dropout, 42, 1000};
@@ -31,7 +31,7 @@ CheckedOp op_of(const Case& c, bool reference = false) {
   });
 }
 
-std::vector<CheckInput> inputs_of(const Case& c) {
+std::vector<CheckInput> inputs_of(const ScoreAttentionCase& c) {
   const int64_t n = Segments::of_lengths(c.queries).rows(), m = Segments::of_lengths(c.keys).rows();
   std::vector<CheckInput> in{random_input({n, c.heads * c.dim}, 1), random_input({m, c.heads_kv * c.dim}, 2),
                              random_input({m, c.heads_kv * c.dim}, 3)};
@@ -40,7 +40,7 @@ std::vector<CheckInput> inputs_of(const Case& c) {
   return in;
 }
 
-std::string text_of(const Case& c) {
+std::string text_of(const ScoreAttentionCase& c) {
   return fmt::format("score {} normaliser {} dim {} heads {}/{} causal {} before {} after {} prefix {} dropout {}",
                      static_cast<int>(c.score), static_cast<int>(c.normaliser.kind), c.dim, c.heads, c.heads_kv,
                      c.mask.causal, c.mask.before, c.mask.after, c.mask.prefix != nullptr, c.dropout);
@@ -48,7 +48,7 @@ std::string text_of(const Case& c) {
 
 /// f(case) for every score and normaliser in place of the case's own.
 template <class F>
-void for_all_rules(Case c, F f) {
+void for_all_rules(ScoreAttentionCase c, F f) {
   for (ScoreKind score : {ScoreKind::dot, ScoreKind::additive, ScoreKind::l2})
     for (const Normaliser& normaliser : {kSoftmax, kTopK, kSparsemax}) {
       c.score = score;
@@ -57,15 +57,17 @@ void for_all_rules(Case c, F f) {
     }
 }
 
-const std::vector<int32_t> kLengths{7, 0, 1, 33, 50};
-const std::vector<int32_t> kPrefix{3, 0, 1, 25, 0};
+const std::vector<int32_t> kScoreAttentionLengths{7, 0, 1, 33, 50};
+const std::vector<int32_t> kScoreAttentionPrefix{3, 0, 1, 25, 0};
 
-std::vector<Case> cases() {
-  std::vector<Case> all;
-  for (const Mask& mask :
-       {Mask::none(), Mask::past(), Mask::band(8, true), Mask::band(9, false), Mask::past_with_prefix(kPrefix.data())})
-    for (float dropout : {0.0f, 0.2f}) all.push_back({kLengths, kLengths, 2, 2, 7, mask, dropout});
-  for (int64_t dim : {1, 16, 33, 64}) all.push_back({kLengths, kLengths, 2, 2, dim, Mask::past(), 0.1f});
+std::vector<ScoreAttentionCase> score_attention_cases() {
+  std::vector<ScoreAttentionCase> all;
+  for (const Mask& mask : {Mask::none(), Mask::past(), Mask::band(8, true), Mask::band(9, false),
+                           Mask::past_with_prefix(kScoreAttentionPrefix.data())})
+    for (float dropout : {0.0f, 0.2f})
+      all.push_back({kScoreAttentionLengths, kScoreAttentionLengths, 2, 2, 7, mask, dropout});
+  for (int64_t dim : {1, 16, 33, 64})
+    all.push_back({kScoreAttentionLengths, kScoreAttentionLengths, 2, 2, dim, Mask::past(), 0.1f});
   // cross-attention, other lengths than the queries', some without keys; remembered keys in front; shared heads
   all.push_back({{5, 3, 0, 50, 1}, {9, 0, 4, 20, 130}, 2, 2, 16, {}, 0.3f});
   all.push_back({{5, 60, 1}, {9, 90, 4}, 2, 2, 16, Mask::past(), 0.1f});
@@ -75,17 +77,18 @@ std::vector<Case> cases() {
 }
 
 TEST(ScoreAttention, NearItsReference) {
-  for (const Case& shape : cases())
-    for_all_rules(shape, [](const Case& c) {
+  for (const ScoreAttentionCase& shape : score_attention_cases())
+    for_all_rules(shape, [](const ScoreAttentionCase& c) {
       EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), 1e-4) << text_of(c);
     });
 }
 
 TEST(ScoreAttention, LongSequencesNearTheReference) {
   // several strips of rows, whole and banded; and so many keys that a strip has few rows
-  for (const Case& shape : {Case{{300}, {300}, 1, 1, 8, Mask::past(), 0.1f},
-                            Case{{300}, {300}, 1, 1, 8, Mask::band(130, true), 0.1f}, Case{{26}, {3000}, 1, 1, 8}})
-    for_all_rules(shape, [](const Case& c) {
+  for (const ScoreAttentionCase& shape : {ScoreAttentionCase{{300}, {300}, 1, 1, 8, Mask::past(), 0.1f},
+                                          ScoreAttentionCase{{300}, {300}, 1, 1, 8, Mask::band(130, true), 0.1f},
+                                          ScoreAttentionCase{{26}, {3000}, 1, 1, 8}})
+    for_all_rules(shape, [](const ScoreAttentionCase& c) {
       // of thousands of keys some have next to no weight under sparsemax, and their gradients little precision
       const double tolerance = c.keys[0] > 1000 && c.normaliser.kind == NormaliserKind::sparsemax ? 1e-3 : 1e-4;
       EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), tolerance) << text_of(c);
@@ -93,9 +96,10 @@ TEST(ScoreAttention, LongSequencesNearTheReference) {
 }
 
 TEST(ScoreAttention, ReferenceHasRightGradients) {
-  for_all_rules({{4, 0, 1, 6}, {4, 0, 1, 6}, 2, 1, 3, Mask::past(), 0.3f},
-                [](const Case& c) { EXPECT_LT(gradient_error(op_of(c, true), inputs_of(c)), 1e-6) << text_of(c); });
-  for_all_rules({{2, 3}, {8, 1}, 2, 2, 2, Mask::band(3, false)}, [](Case c) {
+  for_all_rules({{4, 0, 1, 6}, {4, 0, 1, 6}, 2, 1, 3, Mask::past(), 0.3f}, [](const ScoreAttentionCase& c) {
+    EXPECT_LT(gradient_error(op_of(c, true), inputs_of(c)), 1e-6) << text_of(c);
+  });
+  for_all_rules({{2, 3}, {8, 1}, 2, 2, 2, Mask::band(3, false)}, [](ScoreAttentionCase c) {
     c.biased = false;
     EXPECT_LT(gradient_error(op_of(c, true), inputs_of(c)), 1e-6) << text_of(c);
   });
@@ -134,7 +138,7 @@ TEST(ScoreAttention, ReferenceIsTheFormula) {
 
 TEST(ScoreAttention, DotAndSoftmaxAreAttention) {
   // the fused operation, dropout with the same keys included
-  const Case c{{150, 20, 1, 200}, {150, 20, 1, 200}, 4, 2, 32, Mask::past(), 0.25f};
+  const ScoreAttentionCase c{{150, 20, 1, 200}, {150, 20, 1, 200}, 4, 2, 32, Mask::past(), 0.25f};
   auto s = std::make_shared<Segments>(Segments::of_lengths(c.queries));
   const CheckedOp fused = [=](Ctx& ctx, const std::vector<Var>& in) {
     Attention a{in[0], in[1], in[2]};
@@ -176,7 +180,7 @@ TEST(ScoreAttention, DropoutDropsItsShareAndKeepsTheMean) {
 }
 
 TEST(ScoreAttention, FixedBits) {
-  for_all_rules({{70, 20, 0, 1, 40}, {70, 20, 3, 1, 0}, 4, 2, 24, Mask::past(), 0.1f}, [](const Case& c) {
+  for_all_rules({{70, 20, 0, 1, 40}, {70, 20, 3, 1, 0}, 4, 2, 24, Mask::past(), 0.1f}, [](const ScoreAttentionCase& c) {
     const auto in = inputs_of(c);
     SCOPED_TRACE(text_of(c));
     expect_fixed_bits(op_of(c), in);
@@ -186,7 +190,7 @@ TEST(ScoreAttention, FixedBits) {
 
 TEST(ScoreAttention, ASequenceDoesNotDependOnBatchMates) {
   const std::vector<int32_t> lengths{40, 7, 170, 1};
-  for_all_rules({lengths, lengths, 2, 2, 32, Mask::past()}, [&](const Case& all) {
+  for_all_rules({lengths, lengths, 2, 2, 32, Mask::past()}, [&](const ScoreAttentionCase& all) {
     const auto in = inputs_of(all);
     const CheckRun batch = run_checked(op_of(all), in, DType::f32);
     int64_t row = 0;
@@ -196,7 +200,7 @@ TEST(ScoreAttention, ASequenceDoesNotDependOnBatchMates) {
       };
       std::vector<CheckInput> own = in;
       for (size_t i = 0; i < 3; ++i) own[i] = {{length, 64}, part(in[i].values)};
-      Case alone = all;
+      ScoreAttentionCase alone = all;
       alone.queries = alone.keys = {length};
       EXPECT_TRUE(same_bits(run_checked(op_of(alone), own, DType::f32).value, part(batch.value))) << text_of(all);
       row += length;
@@ -205,7 +209,7 @@ TEST(ScoreAttention, ASequenceDoesNotDependOnBatchMates) {
 }
 
 TEST(ScoreAttention, TheFutureDoesNotChangeThePast) {
-  for_all_rules({{100}, {100}, 1, 1, 16, Mask::past()}, [](const Case& c) {
+  for_all_rules({{100}, {100}, 1, 1, 16, Mask::past()}, [](const ScoreAttentionCase& c) {
     auto in = inputs_of(c);
     const CheckRun before = run_checked(op_of(c), in, DType::f32);
     for (size_t i = 70 * 16; i < 100 * 16; ++i) in[1].values[i] = in[2].values[i] = 1e6;
@@ -215,7 +219,7 @@ TEST(ScoreAttention, TheFutureDoesNotChangeThePast) {
 }
 
 TEST(ScoreAttention, ViewsAndPlan) {
-  for_all_rules({{30, 4, 60}, {30, 4, 60}, 2, 1, 12, Mask::past(), 0.1f}, [](const Case& c) {
+  for_all_rules({{30, 4, 60}, {30, 4, 60}, 2, 1, 12, Mask::past(), 0.1f}, [](const ScoreAttentionCase& c) {
     SCOPED_TRACE(text_of(c));
     expect_views_and_plan(op_of(c), inputs_of(c));
   });
@@ -241,7 +245,7 @@ TEST(ScoreAttention, QueriesKeysAndValuesMayBeColumnsOfOneMatrix) {
 }
 
 TEST(ScoreAttention, LargeScoresStayFinite) {
-  for_all_rules({{100, 10}, {100, 10}, 1, 1, 16}, [](const Case& c) {
+  for_all_rules({{100, 10}, {100, 10}, 1, 1, 16}, [](const ScoreAttentionCase& c) {
     auto in = inputs_of(c);
     for (double& v : in[0].values) v *= 1000;
     const CheckRun run = run_checked(op_of(c), in, DType::f32);

@@ -22,7 +22,7 @@ struct TapeTest : testing::Test {
 };
 
 /// y = by * x. Keeps x's slot only, as a linear operation should.
-Var scale(Ctx& ctx, const Var& x, float by) {
+Var scaled(Ctx& ctx, const Var& x, float by) {
   Var y = ctx.make(x.shape(), x.dtype(), {&x});
   ctx.run([&] {
     for (int64_t i = 0; i < x.value().size(); ++i) y.value().as<float>()[i] = by * x.value().as<float>()[i];
@@ -85,7 +85,7 @@ TEST_F(TapeTest, AValueGoesWithItsLastVar) {
 
 TEST_F(TapeTest, ASinkKeepsNoValue) {
   Var x = leaf();
-  Var y = scale(ctx, scale(ctx, x, 2), 3);  // the value between is needed by nobody
+  Var y = scaled(ctx, scaled(ctx, x, 2), 3);  // the value between is needed by nobody
   EXPECT_EQ(tape.size(), 2u);
   EXPECT_EQ(arena.in_use(), blocks(1));
   Var z = product(ctx, y, y);
@@ -98,7 +98,7 @@ TEST_F(TapeTest, ASinkKeepsNoValue) {
 TEST_F(TapeTest, GradientsAreRightAndFreedOnTheWay) {
   Var x = leaf();
   Var y = x;
-  for (int i = 0; i < 20; ++i) y = scale(ctx, y, i % 2 ? 0.5f : 2.0f);
+  for (int i = 0; i < 20; ++i) y = scaled(ctx, y, i % 2 ? 0.5f : 2.0f);
   EXPECT_EQ(arena.in_use(), blocks(1));
   const Tensor seed = ones(y.shape());
   tape.backward(ctx, y, &seed);
@@ -115,7 +115,7 @@ TEST_F(TapeTest, GradientsAreRightAndFreedOnTheWay) {
 
 TEST_F(TapeTest, TheFirstWriteStoresTheNextAdd) {
   Var x = leaf();
-  Var y = product(ctx, scale(ctx, x, 2), scale(ctx, x, 3));  // 6 x^2
+  Var y = product(ctx, scaled(ctx, x, 2), scaled(ctx, x, 3));  // 6 x^2
   const Tensor seed = ones(y.shape());
   // The gradient's memory holds rubbish before the first write: make sure of it.
   { std::fill_n(Scratch(arena, 64).as<float>(), 16, 1e30f); }
@@ -140,14 +140,14 @@ TEST_F(TapeTest, NoGradientWhereNoneIsWanted) {
 TEST_F(TapeTest, WithoutATapeNothingIsRecorded) {
   ctx.tape = nullptr;
   Var x = leaf();
-  EXPECT_FALSE(scale(ctx, x, 2).needs_grad());
+  EXPECT_FALSE(scaled(ctx, x, 2).needs_grad());
   EXPECT_EQ(tape.size(), 0u);
   EXPECT_EQ(arena.in_use(), 0);
 }
 
 TEST_F(TapeTest, ABranchThatLeadsNowhereDoesNotRun) {
   Var x = leaf();
-  Var y = scale(ctx, x, 2);
+  Var y = scaled(ctx, x, 2);
   int ran = 0;
   Var aside = ctx.make(Shape{4}, DType::f32, {&x});
   tape.push(aside, [&ran](Ctx&) { ++ran; });
@@ -167,7 +167,7 @@ TEST_F(TapeTest, SeveralResultsRunTheirBackwardOnce) {
     EXPECT_FALSE(first.has_grad());
     EXPECT_TRUE(second.has_grad());
   });
-  Var y = scale(ctx, second, 1);
+  Var y = scaled(ctx, second, 1);
   const Tensor seed = ones(y.shape());
   tape.backward(ctx, y, &seed);
   EXPECT_EQ(ran, 1);
@@ -182,7 +182,7 @@ TEST_F(TapeTest, TooManyResultsAreRefused) {
 
 TEST_F(TapeTest, AReshapeSharesValueAndGradient) {
   Var x = leaf();
-  Var y = scale(ctx, x, 2);
+  Var y = scaled(ctx, x, 2);
   Var view = ctx.reshape(y, Shape{2, 2});
   Var twice = ctx.reshape(view, Shape{4, 1});
   EXPECT_EQ(view.value().data, y.value().data);
@@ -190,7 +190,7 @@ TEST_F(TapeTest, AReshapeSharesValueAndGradient) {
   view = Var();
   EXPECT_EQ(arena.in_use(), blocks(1));
   EXPECT_EQ(twice.value().as<float>()[3], 8.0f);
-  Var z = scale(ctx, twice, 5);
+  Var z = scaled(ctx, twice, 5);
   const Tensor seed = ones(z.shape());
   tape.backward(ctx, z, &seed);
   EXPECT_EQ(twice.grad().shape, (Shape{4, 1}));
@@ -204,8 +204,8 @@ TEST_F(TapeTest, AReshapeSharesValueAndGradient) {
 
 TEST_F(TapeTest, BothViewAndOriginMayFeedAGradient) {
   Var x = leaf();
-  Var y = scale(ctx, x, 1);
-  Var sum = product(ctx, ctx.reshape(y, Shape{2, 2}), ctx.reshape(scale(ctx, y, 3), Shape{2, 2}));  // 3 x^2
+  Var y = scaled(ctx, x, 1);
+  Var sum = product(ctx, ctx.reshape(y, Shape{2, 2}), ctx.reshape(scaled(ctx, y, 3), Shape{2, 2}));  // 3 x^2
   const Tensor seed = ones(sum.shape());
   tape.backward(ctx, sum, &seed);
   for (int i = 0; i < 4; ++i) EXPECT_FLOAT_EQ(x.grad().as<float>()[i], 6 * storage[i]);
@@ -216,7 +216,7 @@ TEST_F(TapeTest, ParametersAccumulateInTheirOwnMemory) {
   bool written = false;
   for (int shard = 0; shard < 2; ++shard) {
     Var w = ctx.parameter(Tensor(storage, Shape{4}), Tensor(grads, Shape{4}), &written);
-    Var y = scale(ctx, w, 3);
+    Var y = scaled(ctx, w, 3);
     const Tensor seed = ones(y.shape());
     tape.backward(ctx, y, &seed);
     EXPECT_TRUE(written);
@@ -258,7 +258,7 @@ TEST_F(TapeTest, ClosuresAreDestroyed) {
 TEST_F(TapeTest, AnExceptionOnTheWayLeavesEverythingTidy) {
   {
     Var x = leaf();
-    Var y = scale(ctx, x, 2);
+    Var y = scaled(ctx, x, 2);
     Var z = ctx.make(Shape{4}, DType::f32, {&y});
     tape.push(z, [y](Ctx& c) {
       c.grad(y);
@@ -274,14 +274,14 @@ TEST_F(TapeTest, AnExceptionOnTheWayLeavesEverythingTidy) {
 
 TEST_F(TapeTest, BackwardWantsALossThatDepends) {
   EXPECT_THROW(tape.backward(ctx, leaf(false)), Error);
-  EXPECT_THROW(tape.backward(ctx, scale(ctx, leaf(), 2)), Error);  // four numbers and no seed
+  EXPECT_THROW(tape.backward(ctx, scaled(ctx, leaf(), 2)), Error);  // four numbers and no seed
   tape.clear();
-  const Var y = scale(ctx, leaf(), 2);
+  const Var y = scaled(ctx, leaf(), 2);
   const Tensor wrong = ones(Shape{3});
   EXPECT_THROW(tape.backward(ctx, y, &wrong), Error);
   tape.clear();
   Var one = leaf(true, 1);
-  Var loss = scale(ctx, one, 4);
+  Var loss = scaled(ctx, one, 4);
   tape.backward(ctx, loss);  // a single number starts from 1
   EXPECT_EQ(one.grad().as<float>()[0], 4.0f);
 }
@@ -289,7 +289,7 @@ TEST_F(TapeTest, BackwardWantsALossThatDepends) {
 TEST_F(TapeTest, ARehearsalPlansTheWholeStep) {
   const auto step = [&] {
     Var x = leaf();
-    Var y = product(ctx, scale(ctx, x, 2), scale(ctx, x, 3));
+    Var y = product(ctx, scaled(ctx, x, 2), scaled(ctx, x, 3));
     const Tensor seed = ones(y.shape());
     tape.backward(ctx, y, &seed);
     return arena.rehearsing() ? 0.0f : x.grad().as<float>()[1];

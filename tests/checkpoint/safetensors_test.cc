@@ -13,6 +13,7 @@
 #include "base/files.h"
 #include "base/random.h"
 #include "checks.h"
+#include "places.h"
 #include "run_program.h"
 
 namespace attune {
@@ -102,7 +103,7 @@ TEST_F(SafetensorsTest, AnEmptyFileIsAFile) {
 }
 
 TEST_F(SafetensorsTest, ReadsWhatThePythonPackageWrites) {
-  const SafetensorsFile file(ATTUNE_SOURCE_DIR "/tests/golden/python.safetensors");
+  const SafetensorsFile file(test::source_dir() + "/tests/golden/python.safetensors");
   EXPECT_EQ(file.metadata(), (Metadata{{"format", "np"}, {"made_by", "python"}}));
   ASSERT_EQ(file.tensors().size(), 6u);
   std::vector<float> weight(6);

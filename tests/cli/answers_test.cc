@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "api/small_run.h"
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -99,10 +100,10 @@ TEST_F(AnswerModels, OtherTasksAreNamed) {
       << r.err;
   EXPECT_EQ(run_attune({"translate", labels, folder / "classify"}).code, 5);
   EXPECT_EQ(run_attune({"info", labels}).code, 0);
-  EXPECT_EQ(
-      run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " classify " + labels + " " + folder / "classify" + " > /dev/full"})
-          .code,
-      6);
+  EXPECT_EQ(run_program("/bin/sh",
+                        {"-c", program_path() + " classify " + labels + " " + folder / "classify" + " > /dev/full"})
+                .code,
+            6);
 }
 
 }  // namespace

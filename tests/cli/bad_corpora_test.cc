@@ -25,7 +25,7 @@ std::string lines(const std::string& line, int count) {
   return all;
 }
 
-const std::string kText = lines("a small dog\ntwo men sit", 20);  // 40 lines
+const std::string kBadCorporaText = lines("a small dog\ntwo men sit", 20);  // 40 lines
 constexpr const char* kPair = R"(train = ["train.en", "train.de"])";
 
 /// "\0" and its like, as 16 bits each, the low byte first.
@@ -36,7 +36,7 @@ std::string utf_16(const std::string& text) {
 }
 
 const std::vector<Corpus>& corpora() {
-  const std::string gz = gzipped(kText), csv = R"(train = ["a.csv"]
+  const std::string gz = gzipped(kBadCorporaText), csv = R"(train = ["a.csv"]
 format = "csv")",
                     tsv = R"(train = ["a.tsv"]
 format = "tsv")",
@@ -75,11 +75,11 @@ columns = [1, 2])",
        begin + "there is no text in ",
        "check the files"},
       {"",
-       {{"train.de", kText.substr(12)}},
+       {{"train.de", kBadCorporaText.substr(12)}},
        differ + "train.en has 40 lines, FOLDER/train.de has 39",
        "look for a lost last line"},
       {"",
-       {{"train.de", kText + "more\n"}},
+       {{"train.de", kBadCorporaText + "more\n"}},
        differ + "train.en has 40 lines, FOLDER/train.de has 41",
        "look for a lost last line"},
       {"", {{"train.en", lines("a\rb", 1)}}, differ + "train.en has 1 line, FOLDER/train.de has 40", "data.truncate"},
@@ -105,13 +105,16 @@ columns = [1, 2])",
        {{"train.de", lines("sch\xf6n", 40)}},
        begin + "40 of 40 lines are not UTF-8, the first at FOLDER/train.de:1",
        "set data.encoding = \"windows-1252\""},
-      {"", {{"train.de", utf_16(kText)}}, begin + "FOLDER/train.de is in UTF-16", "set data.encoding = \"utf-16\""},
+      {"",
+       {{"train.de", utf_16(kBadCorporaText)}},
+       begin + "FOLDER/train.de is in UTF-16",
+       "set data.encoding = \"utf-16\""},
       {wide,
-       {{"train.en", utf_16(kText) + "x"}, {"train.de", utf_16(kText)}},
+       {{"train.en", utf_16(kBadCorporaText) + "x"}, {"train.de", utf_16(kBadCorporaText)}},
        "FOLDER/train.en:41: the text ends within a letter",
        "set data.encoding"},
       {wide,
-       {{"train.en", "\xff\xfe\x00\xdc\x0a\x00"s}, {"train.de", utf_16(kText)}},
+       {{"train.en", "\xff\xfe\x00\xdc\x0a\x00"s}, {"train.de", utf_16(kBadCorporaText)}},
        "FOLDER/train.en:1: half a letter",
        "set data.encoding"},
       // packed files
@@ -129,8 +132,11 @@ columns = [1, 2])",
        "FOLDER/train.en.gz:41: the compressed data is broken",
        "fetch the file again"},
       {zipped, {{"train.en.gz", ""}}, differ + "train.en.gz has 0 lines", "data.truncate"},
-      {"", {{"train.en", "\xfd\x37zXZ" + kText}}, begin + "FOLDER/train.en is compressed by xz", "unpack it by xz -d"},
-      {"", {{"train.en", "PK\x03\x04" + kText}}, begin + "FOLDER/train.en is a zip archive", "unpack it"},
+      {"",
+       {{"train.en", "\xfd\x37zXZ" + kBadCorporaText}},
+       begin + "FOLDER/train.en is compressed by xz",
+       "unpack it by xz -d"},
+      {"", {{"train.en", "PK\x03\x04" + kBadCorporaText}}, begin + "FOLDER/train.en is a zip archive", "unpack it"},
       // columns
       {tsv, {{"a.tsv", "a\tb\nno tab\n"}}, "FOLDER/a.tsv:2: 1 column, wanted 2", "set data.format = \"lines\""},
       {tsv, {{"a.tsv", "a\tb\na\tb\tc\n"}}, "FOLDER/a.tsv:2: 3 columns, wanted 2", "data.columns = [1, 2]"},
@@ -196,14 +202,14 @@ std::string with_folder(std::string text, const std::string& folder) {
 }
 
 struct BadCorpora : testing::TestWithParam<int> {};
-constexpr int kParts = 4;  // each is a test, so that they run side by side
+constexpr int kBadCorporaParts = 4;  // each is a test, so that they run side by side
 
 TEST_P(BadCorpora, AreToldFileLineKeyAndRemedy) {
   EXPECT_GE(corpora().size(), 40u);
-  for (size_t i = static_cast<size_t>(GetParam()); i < corpora().size(); i += kParts) {
+  for (size_t i = static_cast<size_t>(GetParam()); i < corpora().size(); i += kBadCorporaParts) {
     const Corpus& c = corpora()[i];
     const TempFolder folder;
-    for (const char* side : {"train.en", "train.de"}) put(folder / side, kText);
+    for (const char* side : {"train.en", "train.de"}) put(folder / side, kBadCorporaText);
     for (const auto& [name, content] : c.files) put(folder / name, content);
     mkfifo((folder / "pipe").c_str(), 0600);
     put(folder / "r.toml",
@@ -220,7 +226,7 @@ TEST_P(BadCorpora, AreToldFileLineKeyAndRemedy) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, BadCorpora, testing::Range(0, kParts));
+INSTANTIATE_TEST_SUITE_P(Parts, BadCorpora, testing::Range(0, kBadCorporaParts));
 
 }  // namespace
 }  // namespace attune::test

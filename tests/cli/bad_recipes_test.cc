@@ -11,7 +11,7 @@
 namespace attune::test {
 namespace {
 
-constexpr const char* kRecipe = R"(task = "translate"
+constexpr const char* kBadRecipesRecipe = R"(task = "translate"
 [data]
 train = ["train.en", "train.de"]
 [tokenizer]
@@ -37,7 +37,7 @@ struct Mistake {
 
   std::string recipe() const {
     if (edit == Edit::all) return text;
-    std::string r = kRecipe;
+    std::string r = kBadRecipesRecipe;
     const size_t at = r.find(where), length = std::string(where).size();
     EXPECT_NE(at, std::string::npos) << where;
     return edit == Edit::instead ? r.replace(at, length, text) : r.insert(at + length, std::string("\n") + text);
@@ -277,7 +277,7 @@ constexpr Mistake kMistakes[] = {
 };
 
 struct BadRecipes : testing::TestWithParam<int> {};
-constexpr int kParts = 4;  // each is a test, so that they run side by side
+constexpr int kBadRecipesParts = 4;  // each is a test, so that they run side by side
 
 TEST_P(BadRecipes, AreToldFileLineKeyAndRemedy) {
   static_assert(std::size(kMistakes) >= 60);
@@ -286,7 +286,7 @@ TEST_P(BadRecipes, AreToldFileLineKeyAndRemedy) {
   for (int i = 0; i < 40; ++i) text += "a small dog runs\n";
   write_file(folder / "train.en", text);
   write_file(folder / "train.de", text);
-  for (size_t i = static_cast<size_t>(GetParam()); i < std::size(kMistakes); i += kParts) {
+  for (size_t i = static_cast<size_t>(GetParam()); i < std::size(kMistakes); i += kBadRecipesParts) {
     const Mistake& m = kMistakes[i];
     write_file(folder / "r.toml", m.recipe());
     const Outcome o = run_attune({"train", folder / "r.toml", "--out", folder / "out", "--quiet"});
@@ -299,7 +299,7 @@ TEST_P(BadRecipes, AreToldFileLineKeyAndRemedy) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Parts, BadRecipes, testing::Range(0, kParts));
+INSTANTIATE_TEST_SUITE_P(Parts, BadRecipes, testing::Range(0, kBadRecipesParts));
 
 }  // namespace
 }  // namespace attune::test

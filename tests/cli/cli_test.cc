@@ -7,6 +7,7 @@
 
 #include "attune/machine.h"
 #include "attune/version.h"
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -36,8 +37,8 @@ TEST(Cli, VersionIsTheHeaders) { EXPECT_EQ(run_attune({"--version"}).out, "attun
 TEST(Cli, EveryCommandHasHelpManPageAndCompletion) {
   const auto commands = commands_in_help();
   ASSERT_GE(commands.size(), 2u);
-  const std::string man = slurp(ATTUNE_SOURCE_DIR "/docs/man/attune.1");
-  const std::string completion = slurp(ATTUNE_SOURCE_DIR "/tools/completion.bash");
+  const std::string man = slurp(source_dir() + "/docs/man/attune.1");
+  const std::string completion = slurp(source_dir() + "/tools/completion.bash");
   EXPECT_NE(man.find("attune " ATTUNE_VERSION), std::string::npos);
   for (const auto& c : commands) {
     const Outcome r = run_attune({c, "--help"});
@@ -95,7 +96,7 @@ TEST(Cli, InfoRecipeTellsEveryKey) {
     EXPECT_TRUE(j["key"] != "train.stop" || j["default"] == "\"8000u\"") << line;
   }
   EXPECT_GT(n, 60);
-  EXPECT_EQ(run_attune({"info", "recipe", "--markdown"}).out, slurp(ATTUNE_SOURCE_DIR "/docs/recipe.md"));
+  EXPECT_EQ(run_attune({"info", "recipe", "--markdown"}).out, slurp(source_dir() + "/docs/recipe.md"));
 }
 
 TEST(Cli, InfoTellsWhatAttentionCanBe) {
@@ -115,7 +116,7 @@ TEST(Cli, InfoTellsWhatAttentionCanBe) {
     }
     EXPECT_GT(n, topic == "optimizers" || topic == "heads" || topic == "pools" ? 3 : 6) << topic;
   }
-  EXPECT_EQ(run_attune({"info", "mechanisms", "--markdown"}).out, slurp(ATTUNE_SOURCE_DIR "/docs/mechanisms.md"))
+  EXPECT_EQ(run_attune({"info", "mechanisms", "--markdown"}).out, slurp(source_dir() + "/docs/mechanisms.md"))
       << "fix: build/attune info mechanisms --markdown > docs/mechanisms.md";
 }
 
@@ -219,7 +220,7 @@ TEST(Cli, BenchAttentionTimesDecoding) {
 }
 
 TEST(Cli, AFullDiskIsAnError) {
-  const Outcome r = run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " doctor > /dev/full"});
+  const Outcome r = run_program("/bin/sh", {"-c", program_path() + " doctor > /dev/full"});
   EXPECT_EQ(r.code, 6);
   EXPECT_NE(r.err.find("cannot write"), std::string::npos) << r.err;
 }

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "api/small_run.h"
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -75,7 +76,7 @@ TEST_F(CompareCommand, TermSavesAndTheSameCommandGoesOn) {
   const std::vector<std::string> arguments{
       "compare", run.recipe(),      "--over", "model.heads=2,4", "--threads", "1",
       "--set",   "train.stop=400u", "--set",  "train.save=2u",   "--set",     "train.validate=200u"};
-  RunningProgram program(ATTUNE_PROGRAM, arguments);
+  RunningProgram program(program_path(), arguments);
   for (int i = 0; i < 6000 && checkpoints(run.folder / "recipe.compare/heads-2").empty(); ++i)
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   program.send(SIGTERM);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -11,10 +12,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::string kRecipe = ATTUNE_SOURCE_DIR "/recipes/demo/recipe.toml";
+const std::string kDemoRecipe = source_dir() + "/recipes/demo/recipe.toml";
 
 std::vector<std::string> short_demo(const std::vector<std::string>& more) {
-  std::vector<std::string> words{"demo", "--recipe", kRecipe, "--quiet"};
+  std::vector<std::string> words{"demo", "--recipe", kDemoRecipe, "--quiet"};
   for (const char* set : {"train.stop=12u", "train.validate=12u", "model.d_model=32", "model.encoder_layers=1",
                           "model.decoder_layers=1", "model.d_ff=32"})
     words.insert(words.end(), {"--set", set});
@@ -57,13 +58,13 @@ TEST(Demo, KeepsTheModelWhereAskedTo) {
 TEST(Demo, WithoutARecipeSaysWhereToFindOne) {
   const TempFolder dir;
   fs::create_directories(dir / "bin");
-  fs::copy_file(ATTUNE_PROGRAM, dir / "bin/attune");
+  fs::copy_file(program_path(), dir / "bin/attune");
   const Outcome lost = run_program("/bin/sh", {"-c", "cd " + dir.path() + " && bin/attune demo"});
   EXPECT_EQ(lost.code, 2);
   EXPECT_NE(lost.err.find("\n  fix: run it in the folder of the sources"), std::string::npos) << lost.err;
   // As installed: it is found beside the program. Its data is missing, which shows that it was found.
   fs::create_directories(dir / "share/attune/recipes/demo");
-  fs::copy_file(kRecipe, dir / "share/attune/recipes/demo/recipe.toml");
+  fs::copy_file(kDemoRecipe, dir / "share/attune/recipes/demo/recipe.toml");
   const Outcome found = run_program("/bin/sh", {"-c", "cd / && " + (dir / "bin/attune") + " demo"});
   EXPECT_EQ(found.code, 4) << found.err;
   EXPECT_NE(found.err.find("share/attune/recipes/demo/train.en.gz"), std::string::npos) << found.err;

@@ -10,6 +10,7 @@
 #include <fstream>
 
 #include "api/model_maker.h"
+#include "places.h"
 
 namespace attune::test {
 namespace {
@@ -17,7 +18,7 @@ namespace {
 class Terminal {
  public:
   explicit Terminal(const std::vector<std::string>& words) {
-    std::vector<char*> argv{const_cast<char*>(ATTUNE_PROGRAM)};
+    std::vector<char*> argv{const_cast<char*>(program_path().c_str())};
     for (const std::string& w : words) argv.push_back(const_cast<char*>(w.c_str()));
     argv.push_back(nullptr);
     winsize size{.ws_row = 24, .ws_col = 80, .ws_xpixel = 0, .ws_ypixel = 0};
@@ -25,7 +26,7 @@ class Terminal {
     if (pid_ == 0) {
       setenv("TERM", "vt100", 1);
       setenv("HOME", "/nonexistent", 1);  // nobody's settings
-      execv(ATTUNE_PROGRAM, argv.data());
+      execv(program_path().c_str(), argv.data());
       _exit(127);
     }
   }

@@ -6,6 +6,7 @@
 #include "attune/metric.h"
 #include "attune/version.h"
 #include "data/files.h"
+#include "places.h"
 
 namespace attune::test {
 namespace {
@@ -32,8 +33,8 @@ TEST(Metric, OptionsSeveralReferencesAndStandardInput) {
   const TempFolder dir;
   const std::string a = put(dir / "a", "x\n"), b = put(dir / "b", "a b c d\n");
   const Outcome r =
-      run_program("/bin/sh", {"-c", "printf 'A B C D\\n' | " ATTUNE_PROGRAM " metric bleu --ref " + a + " --ref " + b +
-                                        " --tokenize none --smooth floor --lowercase --json"});
+      run_program("/bin/sh", {"-c", "printf 'A B C D\\n' | " + program_path() + " metric bleu --ref " + a + " --ref " +
+                                        b + " --tokenize none --smooth floor --lowercase --json"});
   ASSERT_EQ(r.code, 0) << r.err;
   const Json j = Json::parse(r.out);
   EXPECT_EQ(j["score"], 100.0);
@@ -163,8 +164,8 @@ TEST(Metric, SeveralSystemsAreComparedWithTheFirst) {
 }
 
 TEST(Metric, DocumentedWhole) {
-  const std::string doc = slurp(ATTUNE_SOURCE_DIR "/docs/metrics.md");
-  const std::string completion = slurp(ATTUNE_SOURCE_DIR "/tools/completion.bash");
+  const std::string doc = slurp(source_dir() + "/docs/metrics.md");
+  const std::string completion = slurp(source_dir() + "/tools/completion.bash");
   for (const MetricDescription& m : describe_metrics()) {
     EXPECT_NE(doc.find("`" + m.name + "`"), std::string::npos) << m.name;
     for (const auto& o : m.options) {

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/files.h"
+#include "places.h"
 #include "recipe/settings.h"
 
 namespace attune::test {
@@ -38,7 +39,7 @@ TEST_F(NewTest, WritesARecipeAndSaysWhatIsNext) {
 
 TEST_F(NewTest, TheNameUnlessGivenIsTheTask) {
   const Outcome r =
-      run_program("/bin/sh", {"-c", "cd " + dir.path() + " && " ATTUNE_PROGRAM " new translate train.en train.de"});
+      run_program("/bin/sh", {"-c", "cd " + dir.path() + " && " + program_path() + " new translate train.en train.de"});
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_TRUE(r.err.ends_with("wrote translate.toml\nnext: attune train translate.toml\n")) << r.err;
   EXPECT_EQ(load_recipe(dir / "translate.toml").data.languages, (std::vector<std::string>{"en", "de"}));

@@ -4,13 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
 
 /// What a shell makes of `command`, in which $A is the program and $M the model.
 inline Outcome shell(const std::string& model, const std::string& command) {
-  return run_program("/bin/sh", {"-c", command}, {"A=" ATTUNE_PROGRAM, "M=" + model});
+  return run_program("/bin/sh", {"-c", command}, {"A=" + program_path(), "M=" + model});
 }
 
 inline std::vector<std::string> lines_of(const std::string& text) {

@@ -5,6 +5,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -27,9 +28,9 @@ struct TokenizerCommand : testing::Test {
 TEST_F(TokenizerCommand, ALineInALineOut) {
   for (const std::string ids : {"", " --ids"}) {
     const Outcome r =
-        run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " tokenizer encode" + ids + " " + (folder / "t") + " " +
-                                          (folder / "a.txt") + " | tee " + (folder / "pieces") +
-                                          " | " ATTUNE_PROGRAM " tokenizer decode" + ids + " " + (folder / "t")});
+        run_program("/bin/sh", {"-c", program_path() + " tokenizer encode" + ids + " " + (folder / "t") + " " +
+                                          (folder / "a.txt") + " | tee " + (folder / "pieces") + " | " +
+                                          program_path() + " tokenizer decode" + ids + " " + (folder / "t")});
     EXPECT_EQ(r.out, "the dog runs\nthe dogs run\n\nthe caf\u00E9\uFFFD runs\n") << r.err;
     const std::string pieces = slurp(folder / "pieces");
     EXPECT_EQ(std::count(pieces.begin(), pieces.end(), '\n'), 4);
@@ -43,8 +44,8 @@ TEST_F(TokenizerCommand, AnswersAShortLineAtOnce) {
   const Outcome r = run_program(
       "/bin/sh", {"-c", "(echo a; n=0; while [ ! -s " + out +
                             " ]; do n=$((n+1)); [ $n -lt 1000 ] || { echo no answer >&2; break; }; sleep 0.01; done; "
-                            "echo a) | " ATTUNE_PROGRAM " tokenizer encode " +
-                            (folder / "t") + " > " + out});
+                            "echo a) | " +
+                            program_path() + " tokenizer encode " + (folder / "t") + " > " + out});
   EXPECT_EQ(r.err, "");
   const std::string text = slurp(out);
   EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
@@ -52,8 +53,8 @@ TEST_F(TokenizerCommand, AnswersAShortLineAtOnce) {
 
 /// What comes out of encode and decode in a row.
 std::string there_and_back(const std::string& tokenizer, const std::string& file) {
-  return run_program("/bin/sh", {"-c", "cat " + file + " | " ATTUNE_PROGRAM " tokenizer encode " + tokenizer +
-                                           " | " ATTUNE_PROGRAM " tokenizer decode " + tokenizer})
+  return run_program("/bin/sh", {"-c", "cat " + file + " | " + program_path() + " tokenizer encode " + tokenizer +
+                                           " | " + program_path() + " tokenizer decode " + tokenizer})
       .out;
 }
 
@@ -76,11 +77,11 @@ TEST_F(TokenizerCommand, CompressedTextIsReadAsItIs) {
   const std::string plain = slurp(folder / "t/vocabulary.txt");
   for (const std::string& from : {folder / "a.txt.gz", "- < " + (folder / "a.txt.gz")}) {
     const Outcome r = run_program(
-        "/bin/sh", {"-c", ATTUNE_PROGRAM " tokenizer train --size 40 --out " + (folder / "u") + " " + from});
+        "/bin/sh", {"-c", program_path() + " tokenizer train --size 40 --out " + (folder / "u") + " " + from});
     ASSERT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(slurp(folder / "u/vocabulary.txt"), plain);
     const Outcome e =
-        run_program("/bin/sh", {"-c", ATTUNE_PROGRAM " tokenizer encode --ids " + (folder / "t") + " " + from});
+        run_program("/bin/sh", {"-c", program_path() + " tokenizer encode --ids " + (folder / "t") + " " + from});
     EXPECT_EQ(e.out, run_attune({"tokenizer", "encode", "--ids", folder / "t", folder / "a.txt"}).out);
   }
 }
@@ -88,7 +89,7 @@ TEST_F(TokenizerCommand, CompressedTextIsReadAsItIs) {
 TEST_F(TokenizerCommand, WhoeverWaitsForALineGetsIt) {
   // The second line is written only when the first has come back.
   const Outcome r = run_program(
-      "/bin/bash", {"-c", "coproc T { " ATTUNE_PROGRAM " tokenizer encode --ids " + (folder / "t") +
+      "/bin/bash", {"-c", "coproc T { " + program_path() + " tokenizer encode --ids " + (folder / "t") +
                               "; }; for i in 1 2; do echo the dog >&${T[1]}; read -t 20 -u ${T[0]} got || exit 9; "
                               "echo got $got; done"});
   EXPECT_EQ(r.code, 0) << r.err;

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "api/small_run.h"
+#include "places.h"
 #include "run_program.h"
 
 namespace attune::test {
@@ -39,7 +40,7 @@ struct TrainSignals : testing::Test {
 TEST_F(TrainSignals, TermSavesAndExits75) {
   EXPECT_EQ(train("whole").code, 0);
   for (const int64_t step : {2, 20, 60}) {
-    RunningProgram program(ATTUNE_PROGRAM, arguments("out"));
+    RunningProgram program(program_path(), arguments("out"));
     ASSERT_TRUE(reaches("out", step)) << program.err();
     program.send(SIGTERM);
     const Outcome o = program.wait();
@@ -51,12 +52,12 @@ TEST_F(TrainSignals, TermSavesAndExits75) {
 }
 
 TEST_F(TrainSignals, OneInterruptIsLikeTermTwoEndAtOnce) {
-  RunningProgram once(ATTUNE_PROGRAM, arguments("out"));
+  RunningProgram once(program_path(), arguments("out"));
   ASSERT_TRUE(reaches("out", 2)) << once.err();
   once.send(SIGINT);
   EXPECT_EQ(once.wait().code, 75);
   // Updates of a second or so: the second signal comes before the first one is obeyed.
-  RunningProgram twice(ATTUNE_PROGRAM, arguments("slow", {"train.accumulate=200"}));
+  RunningProgram twice(program_path(), arguments("slow", {"train.accumulate=200"}));
   for (int i = 0; i < 6000 && slurp(run.folder / "slow/train.log").empty(); ++i) std::this_thread::sleep_for(10ms);
   twice.send(SIGINT);
   std::this_thread::sleep_for(20ms);
@@ -68,7 +69,7 @@ TEST_F(TrainSignals, OneInterruptIsLikeTermTwoEndAtOnce) {
 TEST_F(TrainSignals, KillsLoseNothing) {
   EXPECT_EQ(train("whole").code, 0);
   for (const int64_t step : {0, 4, 23, 51, 90}) {
-    RunningProgram program(ATTUNE_PROGRAM, arguments("out"));
+    RunningProgram program(program_path(), arguments("out"));
     ASSERT_TRUE(step == 0 || reaches("out", step)) << program.err();
     std::this_thread::sleep_for(std::chrono::milliseconds(step % 7));
     program.send(SIGKILL);
@@ -89,7 +90,7 @@ TEST_F(TrainSignals, ExitCodesTellWhatWasRefused) {
   put(run.folder / "train.in", "h" + text.substr(1, text.size() - 3) + "h\n");
   EXPECT_EQ(code("train.stop=8u"), 4);
   put(run.folder / "train.in", text);
-  RunningProgram first(ATTUNE_PROGRAM, arguments("other"));
+  RunningProgram first(program_path(), arguments("other"));
   ASSERT_TRUE(reaches("other", 2)) << first.err();
   const Outcome second = train("other");
   EXPECT_EQ(second.code, 2);

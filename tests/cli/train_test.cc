@@ -14,6 +14,7 @@
 
 #include "attune/text.h"
 #include "data/files.h"
+#include "places.h"
 #include "run_program.h"
 #include "text/width.h"
 
@@ -85,10 +86,10 @@ class OnTerminal {
       close(master_);
       setenv("TERM", "xterm-256color", 1);
       unsetenv("NO_COLOR");
-      std::vector<char*> words{const_cast<char*>(ATTUNE_PROGRAM)};
+      std::vector<char*> words{const_cast<char*>(program_path().c_str())};
       for (const std::string& a : arguments) words.push_back(const_cast<char*>(a.c_str()));
       words.push_back(nullptr);
-      execv(ATTUNE_PROGRAM, words.data());
+      execv(program_path().c_str(), words.data());
       _exit(127);
     }
   }

@@ -76,7 +76,7 @@ TEST(Mixture, SeekAtEveryBorderGoesOnAsIfUninterrupted) {
   EXPECT_NE(take(other, 1)[0].examples, all[0].examples);
 }
 
-DataSettings trains_on(const Strings& a, const Strings& b, std::vector<double> ratio) {
+DataSettings mixture_trains_on(const Strings& a, const Strings& b, std::vector<double> ratio) {
   DataSettings o;
   o.train = {a[0], a[1], b[0], b[1]};
   o.train.groups = {2, 2};
@@ -86,7 +86,7 @@ DataSettings trains_on(const Strings& a, const Strings& b, std::vector<double> r
 
 TEST(Mixture, OfFilesInMemoryAndOnTheDisk) {
   const TempFolder dir;
-  const DataSettings o = trains_on(write_corpus(dir, "a", 900), write_corpus(dir, "b", 100), {1, 1});
+  const DataSettings o = mixture_trains_on(write_corpus(dir, "a", 900), write_corpus(dir, "b", 100), {1, 1});
   CorpusPlace place;
   place.folder = dir.path();
   place.in_memory = 1000;
@@ -109,7 +109,8 @@ TEST(Mixture, OfFilesInMemoryAndOnTheDisk) {
   const TrainingData plain = read_training_data(flat, kNumbers, 1, nullptr);
   EXPECT_EQ(plain.train.mixture.count(), 0u);
   EXPECT_NE(plain.content_hash, memory.content_hash);
-  DataSettings none = trains_on(write_corpus(dir, "c", 10), {put(dir / "n", "\n"), put(dir / "m", "\n")}, {1, 1});
+  DataSettings none =
+      mixture_trains_on(write_corpus(dir, "c", 10), {put(dir / "n", "\n"), put(dir / "m", "\n")}, {1, 1});
   EXPECT_EQ(error_of([&] { read_training_data(none, kNumbers, 1, nullptr); }),
             "data: data.train: corpus 2 of 2 has nothing to draw from\n  fix: check its files");
 }

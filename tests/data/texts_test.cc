@@ -11,7 +11,7 @@
 namespace attune::test {
 namespace {
 
-const Encoders kOneSide{{}, numbers};
+const Encoders kTextsOneSide{{}, numbers};
 
 DataSettings settings(bool stream, int64_t max_length = 256) {
   DataSettings o;
@@ -35,7 +35,7 @@ Corpus texts(const std::vector<int>& lengths, int64_t window) {
 TEST(Lines, EachIsAnExampleAndTheEmptyAreSkipped) {
   const TempFolder dir;
   const std::string a = put(dir / "a.txt", "5 6 7\n\n  \n8\n"), b = put(dir / "b.gz", gzipped("9 10"));
-  const LoadedCorpus c = read_corpus({a, b}, "data.train", settings(false), kOneSide, nullptr);
+  const LoadedCorpus c = read_corpus({a, b}, "data.train", settings(false), kTextsOneSide, nullptr);
   EXPECT_TRUE(c.corpus.one_sided());
   ASSERT_EQ(c.corpus.size(), 3);
   EXPECT_EQ(ids_of(c.corpus.target[0]), (Ids{5, 6, 7}));
@@ -61,12 +61,12 @@ TEST(Lines, TheOverlongAreSkippedCroppedOrAnError) {
   const TempFolder dir;
   const std::string a = put(dir / "a", "1 2 3\n4\n");
   DataSettings o = settings(false, 2);
-  EXPECT_EQ(read_corpus({a}, "data.train", o, kOneSide, nullptr).report.sentences(o.overlong),
+  EXPECT_EQ(read_corpus({a}, "data.train", o, kTextsOneSide, nullptr).report.sentences(o.overlong),
             (Strings{"1 overlong line skipped (" + a + ":1)"}));
   o.overlong = Overlong::crop;
-  EXPECT_EQ(ids_of(read_corpus({a}, "data.train", o, kOneSide, nullptr).corpus.target[0]), (Ids{1, 2}));
+  EXPECT_EQ(ids_of(read_corpus({a}, "data.train", o, kTextsOneSide, nullptr).corpus.target[0]), (Ids{1, 2}));
   o.overlong = Overlong::error;
-  EXPECT_EQ(error_of([&] { read_corpus({a}, "data.train", o, kOneSide, nullptr); }),
+  EXPECT_EQ(error_of([&] { read_corpus({a}, "data.train", o, kTextsOneSide, nullptr); }),
             "data: " + a +
                 ":1: 3 tokens, more than data.max_length = 2\n"
                 "  fix: raise data.max_length, or set data.overlong to \"skip\" or \"crop\"");
@@ -75,7 +75,7 @@ TEST(Lines, TheOverlongAreSkippedCroppedOrAnError) {
 TEST(Texts, AFileIsOneTextWithItsLineEnds) {
   const TempFolder dir;
   const std::string a = put(dir / "a.txt", "5 6\n\n7\n"), none = put(dir / "none", ""), b = put(dir / "b", "8\r\n9");
-  const LoadedCorpus c = read_corpus({a, none, b}, "data.train", settings(true, 4), kOneSide, nullptr);
+  const LoadedCorpus c = read_corpus({a, none, b}, "data.train", settings(true, 4), kTextsOneSide, nullptr);
   ASSERT_EQ(c.corpus.target.count(), 2);
   EXPECT_EQ(ids_of(c.corpus.target[0]), (Ids{5, 6, text::kEnd, text::kEnd, 7, text::kEnd}));
   EXPECT_EQ(ids_of(c.corpus.target[1]), (Ids{8, text::kEnd, 9, text::kEnd}));
@@ -85,17 +85,17 @@ TEST(Texts, AFileIsOneTextWithItsLineEnds) {
   EXPECT_EQ(c.corpus.longest(), 4);
   EXPECT_TRUE(c.report.sentences(Overlong::skip).empty());
   // A text shorter than a window is one window: to validate on it is no mistake.
-  EXPECT_EQ(read_corpus({a}, "data.valid", settings(true, 100), kOneSide, nullptr).corpus.window, 6);
+  EXPECT_EQ(read_corpus({a}, "data.valid", settings(true, 100), kTextsOneSide, nullptr).corpus.window, 6);
 }
 
 TEST(Texts, ReadTheSameByAnyNumberOfThreads) {
   const TempFolder dir;
   const Strings files = write_corpus(dir, "a", 20000);
-  const LoadedCorpus one = read_corpus(files, "data.train", settings(true), kOneSide, nullptr);
+  const LoadedCorpus one = read_corpus(files, "data.train", settings(true), kTextsOneSide, nullptr);
   ASSERT_EQ(one.corpus.target.count(), 2);
   for (const int threads : {1, 2, 3}) {
     ThreadPool pool(threads);
-    const LoadedCorpus many = read_corpus(files, "data.train", settings(true), kOneSide, &pool);
+    const LoadedCorpus many = read_corpus(files, "data.train", settings(true), kTextsOneSide, &pool);
     EXPECT_TRUE(many.corpus == one.corpus);
     EXPECT_EQ(many.content_hash, one.content_hash);
   }
@@ -202,7 +202,7 @@ TEST(Texts, TheEndIsHeldOutFromTheBeginOfALine) {
   for (int i = 0; i < 1000; ++i) text += fmt::format("{} {} {}\n", i, i, i);  // 4 tokens a line
   DataSettings o = settings(true, 32);
   o.train = {put(dir / "a", text), put(dir / "b", "7 8\n")};
-  const TrainingData d = read_training_data(o, kOneSide, 1, nullptr);
+  const TrainingData d = read_training_data(o, kTextsOneSide, 1, nullptr);
   EXPECT_TRUE(d.held_out);
   EXPECT_EQ(d.valid.target.count(), 2);
   EXPECT_EQ(d.valid.target[0][0], 981);  // of 4,003 tokens the last 80, less the end of a line
@@ -213,7 +213,7 @@ TEST(Texts, TheEndIsHeldOutFromTheBeginOfALine) {
   EXPECT_EQ(d.valid.window, 32);
   // Lines by themselves are held out by their text, as pairs are.
   o.stream = false;
-  const TrainingData lines = read_training_data(o, kOneSide, 1, nullptr);
+  const TrainingData lines = read_training_data(o, kTextsOneSide, 1, nullptr);
   EXPECT_EQ(lines.valid.size(), 20);
   EXPECT_EQ(lines.train.size(), 981);
   EXPECT_TRUE(lines.valid.one_sided());
@@ -224,18 +224,18 @@ TEST(Texts, Messages) {
   const std::string none = put(dir / "none", ""), blank = put(dir / "blank", " \n\n"),
                     three = put(dir / "a", "1 2 3\n");
   const auto reads = [&](const std::string& file, bool stream) {
-    return error_of([&] { read_corpus({file}, "data.valid", settings(stream), kOneSide, nullptr); });
+    return error_of([&] { read_corpus({file}, "data.valid", settings(stream), kTextsOneSide, nullptr); });
   };
   for (const bool stream : {true, false})
     EXPECT_EQ(reads(none, stream),
               "data: data.valid: no line is left of 0 read from " + none + "\n  fix: the files are empty");
   EXPECT_EQ(reads(blank, false), "data: data.valid: no line is left of 2 read from " + blank +
                                      "\n  fix: 2 empty lines skipped (" + blank + ":1, " + blank + ":2)");
-  EXPECT_EQ(error_of([&] { read_corpus({}, "data.valid", settings(true), kOneSide, nullptr); }),
+  EXPECT_EQ(error_of([&] { read_corpus({}, "data.valid", settings(true), kTextsOneSide, nullptr); }),
             "recipe: data.valid names no files\n  fix: data.valid = [\"train.txt\"]");
   DataSettings o = settings(true, 64);
   o.train = o.valid = {three};
-  EXPECT_EQ(error_of([&] { read_training_data(o, kOneSide, 1, nullptr); }),
+  EXPECT_EQ(error_of([&] { read_training_data(o, kTextsOneSide, 1, nullptr); }),
             "data: data.train has 4 tokens to train on, fewer than one window of data.max_length = 64\n"
             "  fix: lower data.max_length, or add text");
   EXPECT_EQ(error_of([&] { Batches(texts({1000}, 64), {.tokens = 63}); }),

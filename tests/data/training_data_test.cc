@@ -10,7 +10,7 @@
 namespace attune::test {
 namespace {
 
-DataSettings trains_on(const Strings& train, const Strings& valid = {}) {
+DataSettings training_data_trains_on(const Strings& train, const Strings& valid = {}) {
   DataSettings o;
   o.train = train;
   o.valid = valid;
@@ -20,7 +20,7 @@ DataSettings trains_on(const Strings& train, const Strings& valid = {}) {
 TEST(TrainingData, HoldsOutWhenThereIsNoValidation) {
   const TempFolder dir;
   const Strings files = write_corpus(dir, "a", 3000);
-  const TrainingData d = read_training_data(trains_on(files), kNumbers, 1, nullptr);
+  const TrainingData d = read_training_data(training_data_trains_on(files), kNumbers, 1, nullptr);
   EXPECT_TRUE(d.held_out);
   EXPECT_EQ(d.valid.size(), 60);
   EXPECT_EQ(d.train.size(), 2940);
@@ -35,15 +35,16 @@ TEST(TrainingData, HoldsOutWhenThereIsNoValidation) {
   for (const Ids& v : valid) EXPECT_FALSE(train.contains(v));
   // Fixed by the seed: the same again, on more threads; another choice by another seed.
   ThreadPool pool(3);
-  const TrainingData again = read_training_data(trains_on(files), kNumbers, 1, &pool);
+  const TrainingData again = read_training_data(training_data_trains_on(files), kNumbers, 1, &pool);
   EXPECT_TRUE(again.train == d.train && again.valid == d.valid);
   EXPECT_EQ(again.content_hash, d.content_hash);
-  EXPECT_FALSE(read_training_data(trains_on(files), kNumbers, 2, nullptr).valid == d.valid);
+  EXPECT_FALSE(read_training_data(training_data_trains_on(files), kNumbers, 2, nullptr).valid == d.valid);
 }
 
 TEST(TrainingData, AtMostAThousandAndSpreadOverTheCorpus) {
   const TempFolder dir;
-  const TrainingData d = read_training_data(trains_on(write_corpus(dir, "a", 80000)), kNumbers, 5, nullptr);
+  const TrainingData d =
+      read_training_data(training_data_trains_on(write_corpus(dir, "a", 80000)), kNumbers, 5, nullptr);
   EXPECT_EQ(d.valid.size(), 1000);
   EXPECT_EQ(d.train.size(), 79000);
   int64_t first_half = 0;
@@ -56,13 +57,13 @@ TEST(TrainingData, CopiesOfWhatIsHeldOutLeaveTraining) {
   std::string text;
   for (int i = 0; i < 1000; ++i) text += std::to_string(i % 100) + "\n";  // every line ten times
   const TrainingData d =
-      read_training_data(trains_on({put(dir / "s", text), put(dir / "t", text)}), kNumbers, 1, nullptr);
+      read_training_data(training_data_trains_on({put(dir / "s", text), put(dir / "t", text)}), kNumbers, 1, nullptr);
   EXPECT_EQ(d.valid.size(), 2);
   EXPECT_EQ(d.train.size(), 980);
   for (int64_t i = 0; i < d.train.size(); ++i)
     for (int64_t j = 0; j < d.valid.size(); ++j) EXPECT_NE(d.train.source[i][0], d.valid.source[j][0]);
   const std::string one = put(dir / "one", "1\n1\n");
-  const TrainingData single = read_training_data(trains_on({one, one}), kNumbers, 1, nullptr);
+  const TrainingData single = read_training_data(training_data_trains_on({one, one}), kNumbers, 1, nullptr);
   EXPECT_EQ(single.train.size(), 2);
   EXPECT_FALSE(single.held_out);
 }
@@ -70,14 +71,15 @@ TEST(TrainingData, CopiesOfWhatIsHeldOutLeaveTraining) {
 TEST(TrainingData, ValidationFilesAreTakenAsTheyAre) {
   const TempFolder dir;
   const Strings train = write_corpus(dir, "a", 100), valid = write_corpus(dir, "b", 10);
-  const TrainingData d = read_training_data(trains_on(train, valid), kNumbers, 1, nullptr);
+  const TrainingData d = read_training_data(training_data_trains_on(train, valid), kNumbers, 1, nullptr);
   EXPECT_FALSE(d.held_out);
   EXPECT_EQ(d.train.size(), 100);
   EXPECT_EQ(d.valid.size(), 10);
   EXPECT_EQ(d.valid_target[1], "1 2 ");
   put(valid[1], slurp(valid[1]) + "11\n");
   put(valid[0], slurp(valid[0]) + "11\n");
-  EXPECT_NE(read_training_data(trains_on(train, valid), kNumbers, 1, nullptr).content_hash, d.content_hash);
+  EXPECT_NE(read_training_data(training_data_trains_on(train, valid), kNumbers, 1, nullptr).content_hash,
+            d.content_hash);
 }
 
 /// Not a promise but a figure: ATTUNE_BIG=1000000 asks for a corpus of that many lines.
@@ -91,7 +93,7 @@ TEST(TrainingData, TimeAndMemory) {
   }, after{};
   getrusage(RUSAGE_SELF, &before);
   const Stopwatch watch;
-  const TrainingData d = read_training_data(trains_on(files), kNumbers, 1, &pool);
+  const TrainingData d = read_training_data(training_data_trains_on(files), kNumbers, 1, &pool);
   getrusage(RUSAGE_SELF, &after);
   const int64_t tokens = d.train.source.tokens() + d.train.target.tokens();
   EXPECT_EQ(d.train.size() + d.valid.size(), lines);

@@ -23,7 +23,7 @@ Shortlist some_words(int64_t vocabulary, int each, Ids always = {2}) {
   return Shortlist(vocabulary, std::move(always), words);
 }
 
-bool same(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
+bool same_hypotheses(const std::vector<Hypothesis>& a, const std::vector<Hypothesis>& b) {
   return std::equal(a.begin(), a.end(), b.begin(), b.end(), [](const Hypothesis& x, const Hypothesis& y) {
     return x.ids == y.ids && x.score == y.score && x.log_prob == y.log_prob && x.finished == y.finished;
   });
@@ -93,7 +93,7 @@ TEST(ListedWords, AListOfAllWordsChangesNothing) {
       const auto free = search(models, {batch.tokens(), prefixes}, o, nullptr, arena);
       o.shortlist = &list;
       const auto listed = search(models, {batch.tokens(), prefixes}, o, nullptr, arena);
-      for (size_t s = 0; s < sources.size(); ++s) EXPECT_TRUE(same(free[s], listed[s])) << s;
+      for (size_t s = 0; s < sources.size(); ++s) EXPECT_TRUE(same_hypotheses(free[s], listed[s])) << s;
     }
 }
 
@@ -108,8 +108,8 @@ TEST(ListedWords, ASentenceDoesNotSeeItsBatchMates) {
       const SearchOptions o{.beam = beam, .n_best = std::min<int64_t>(beam, 2), .shortlist = &list};
       const auto together = found(*model, sources, o), threaded = found(*model, sources, o, &pool);
       for (size_t s = 0; s < sources.size(); ++s) {
-        EXPECT_TRUE(same(found(*model, {sources[s]}, o)[0], together[s])) << s;
-        EXPECT_TRUE(same(threaded[s], together[s])) << s;
+        EXPECT_TRUE(same_hypotheses(found(*model, {sources[s]}, o)[0], together[s])) << s;
+        EXPECT_TRUE(same_hypotheses(threaded[s], together[s])) << s;
         const Ids ids = list.ids_of(sources[s]);
         for (const Hypothesis& h : together[s])
           for (const int32_t id : h.ids) EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), id)) << id;

@@ -12,13 +12,14 @@
 #include "base/error.h"
 #include "checkpoint/safetensors.h"
 #include "model/model.h"
+#include "places.h"
 
 namespace attune {
 
 constexpr double kRowBound = 3e-6, kLossBound = 3e-6, kGradientBound = 3e-5, kMovedBound = 1e-4;
 
 inline std::string golden_path(const std::string& variant, const std::string& what) {
-  return fmt::format("{}/tests/golden/transformer-{}.{}.safetensors", ATTUNE_SOURCE_DIR, variant, what);
+  return fmt::format("{}/tests/golden/transformer-{}.{}.safetensors", test::source_dir(), variant, what);
 }
 
 /// What PyTorch made of a variant.

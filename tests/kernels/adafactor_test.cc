@@ -12,10 +12,10 @@ namespace attune::kernels {
 namespace {
 
 template <class T>
-struct State {
+struct AdafactorState {
   int64_t n, m;
   std::vector<T> p, g, rows, columns, scratch;
-  State(int64_t n_, int64_t m_)
+  AdafactorState(int64_t n_, int64_t m_)
       : n(n_),
         m(m_),
         p(static_cast<size_t>(n * m)),
@@ -54,8 +54,8 @@ TEST(Adafactor, AgreesWithReference) {
     const IsaScope scope(isa);
     for (const auto& [n, m] : {std::pair{1, 1}, {1, 65}, {7, 1}, {3, 63}, {200, 17}, {9, 130}})
       for (const bool relative : {false, true}) {
-        State<float> fast(n, m);
-        State<double> exact(n, m);
+        AdafactorState<float> fast(n, m);
+        AdafactorState<double> exact(n, m);
         for (int t = 1; t <= 20; ++t) {
           fast.update(t, relative, n == 1);
           exact.update(t, relative, n == 1);
@@ -72,7 +72,7 @@ TEST(Adafactor, AgreesWithReference) {
 
 /// A matrix of one row is factored without loss: what a vector does.
 TEST(Adafactor, OneRowIsAVector) {
-  State<double> matrix(1, 9), vector(1, 9);
+  AdafactorState<double> matrix(1, 9), vector(1, 9);
   for (int t = 1; t <= 5; ++t) {
     matrix.update(t, true, false);
     vector.update(t, true, true);
@@ -86,25 +86,25 @@ TEST(Adafactor, NothingMovesWithoutAGradient) {
   EXPECT_EQ(p, (std::vector<float>{1, -2, 3, 4}));
 }
 
-State<float> trained(ThreadPool* pool) {
-  State<float> s(501, 203);
+AdafactorState<float> adafactor_trained(ThreadPool* pool) {
+  AdafactorState<float> s(501, 203);
   for (int t = 1; t <= 3; ++t) s.update(t, true, false, pool);
   return s;
 }
 
 TEST(Adafactor, BitsDoNotDependOnThreadsOrInstructionSet) {
-  const State<float> alone = trained(nullptr);
-  const auto same = [&](const State<float>& s) {
+  const AdafactorState<float> alone = adafactor_trained(nullptr);
+  const auto same = [&](const AdafactorState<float>& s) {
     return alone.p == s.p && alone.rows == s.rows && alone.columns == s.columns;
   };
   for (const int threads : {2, 3}) {
     ThreadPool pool(threads);
-    EXPECT_TRUE(same(trained(&pool))) << threads;
+    EXPECT_TRUE(same(adafactor_trained(&pool))) << threads;
   }
   for (const std::string& isa : available_isas()) {
     if (!isa_has_fma(isa) || !isa_has_fma(chosen_isa())) continue;
     const IsaScope scope(isa);
-    EXPECT_TRUE(same(trained(nullptr))) << isa;
+    EXPECT_TRUE(same(adafactor_trained(nullptr))) << isa;
   }
 }
 

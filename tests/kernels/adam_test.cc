@@ -15,9 +15,9 @@ namespace attune::kernels {
 namespace {
 
 template <class T>
-struct State {
+struct AdamState {
   std::vector<T> p, g, m, v;
-  explicit State(int64_t n) : p(static_cast<size_t>(n)), g(p), m(p), v(p) {
+  explicit AdamState(int64_t n) : p(static_cast<size_t>(n)), g(p), m(p), v(p) {
     Random random(3);
     for (T& x : p) x = static_cast<T>(static_cast<float>(random.normal()));
   }
@@ -28,8 +28,8 @@ struct State {
   AdamArrays<T> arrays() { return {p.data(), g.data(), m.data(), v.data(), static_cast<int64_t>(p.size())}; }
 };
 
-State<float> trained(int64_t n, ThreadPool* pool = nullptr) {
-  State<float> s(n);
+AdamState<float> adam_trained(int64_t n, ThreadPool* pool = nullptr) {
+  AdamState<float> s(n);
   for (int t = 1; t <= 3; ++t) {
     s.new_gradient(static_cast<uint64_t>(t));
     adam({.step = t, .rate = 1e-2, .decay = 0.1, .grad_factor = 0.7}, s.arrays(), pool);
@@ -42,8 +42,8 @@ TEST(Adam, AgreesWithReference) {
     const IsaScope scope(isa);
     for (int64_t n : {0, 1, 7, 63, 65, 1000})
       for (double decay : {0.0, 0.3}) {
-        State<float> fast(n);
-        State<double> exact(n);
+        AdamState<float> fast(n);
+        AdamState<double> exact(n);
         for (int t = 1; t <= 50; ++t) {
           fast.new_gradient(static_cast<uint64_t>(t));
           exact.new_gradient(static_cast<uint64_t>(t));
@@ -77,18 +77,18 @@ TEST(Adam, DecayIsDecoupled) {
 
 TEST(Adam, BitsDoNotDependOnThreadsCutsOrInstructionSet) {
   constexpr int64_t n = 100003;
-  const State<float> alone = trained(n);
-  const auto same = [&](const State<float>& s) { return alone.p == s.p && alone.m == s.m && alone.v == s.v; };
+  const AdamState<float> alone = adam_trained(n);
+  const auto same = [&](const AdamState<float>& s) { return alone.p == s.p && alone.m == s.m && alone.v == s.v; };
   for (int threads : {1, 2, 3}) {
     ThreadPool pool(threads);
-    EXPECT_TRUE(same(trained(n, &pool))) << threads;
+    EXPECT_TRUE(same(adam_trained(n, &pool))) << threads;
   }
   for (const std::string& isa : available_isas()) {
     if (!isa_has_fma(isa) || !isa_has_fma(chosen_isa())) continue;
     const IsaScope scope(isa);
-    EXPECT_TRUE(same(trained(n))) << isa;
+    EXPECT_TRUE(same(adam_trained(n))) << isa;
   }
-  State<float> whole(100), cut(100);
+  AdamState<float> whole(100), cut(100);
   whole.new_gradient(1);
   cut.new_gradient(1);
   adam({}, whole.arrays());
@@ -105,7 +105,7 @@ TEST(Adam, SaysWhatIsWrong) {
 
 TEST(SquareNorm, AgreesWithDouble) {
   for (int64_t n : {0, 1, 15, 4095, 4096, 4097, 8192, 100000}) {
-    State<float> s(n);
+    AdamState<float> s(n);
     double exact = 0;
     for (float x : s.p) exact += static_cast<double>(x) * static_cast<double>(x);
     EXPECT_NEAR(square_norm(s.p.data(), n), exact, 1e-6 * exact);

@@ -8,14 +8,14 @@ namespace attune::kernels {
 namespace {
 
 /// Keys and values of all rows in pages of four, in an order of their own.
-struct World {
+struct AttentionStepWorld {
   static constexpr int64_t kRows = 5, kKeys = 19, kHeads = 4, kHeadsKv = 2;
   int64_t dim;
   std::vector<float> q, kv;
   std::vector<const float*> pages;
   std::vector<int32_t> ids;  // [kKeys, kRows]
 
-  explicit World(int64_t d) : dim(d) {
+  explicit AttentionStepWorld(int64_t d) : dim(d) {
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
     q.resize(static_cast<size_t>(kRows * kHeads * dim));
@@ -45,7 +45,7 @@ struct World {
   }
 };
 
-std::vector<float> run(const World& w, AttentionStep a) {
+std::vector<float> run(const AttentionStepWorld& w, AttentionStep a) {
   std::vector<float> out(static_cast<size_t>(a.rows * a.heads * a.dim)), space(4096);
   EXPECT_LE(attention_step_scratch(a.longest, 1), 4 * 4096);
   a.out = {out.data(), a.heads * w.dim};
@@ -56,7 +56,7 @@ std::vector<float> run(const World& w, AttentionStep a) {
 
 TEST(AttentionStep, IsTheFormula) {
   for (const int64_t dim : {1, 7, 16, 33, 64, 100}) {
-    const World w(dim);
+    const AttentionStepWorld w(dim);
     const auto got = run(w, w.step(nullptr));
     for (int64_t i = 0; i < w.kRows; ++i)
       for (int64_t h = 0; h < w.kHeads; ++h) {
@@ -83,7 +83,7 @@ TEST(AttentionStep, IsTheFormula) {
 
 /// Keys side by side, as cross-attention has them, are the same as keys by table; none at all gives zeros.
 TEST(AttentionStep, KeysInARowNeedNoTable) {
-  const World w(24);
+  const AttentionStepWorld w(24);
   AttentionStep a = w.step(nullptr);
   std::vector<int32_t> table, first{3, 0, 17, 40, 5}, count{19, 19, 19, 19, 19};
   for (int32_t j = 0; j < w.kKeys; ++j)

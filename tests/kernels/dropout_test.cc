@@ -72,8 +72,8 @@ TEST(DropoutMask, RowsAreKeyedByTheirPlaceInTheBatch) {
 constexpr int kRows = 512, kCols = 512;
 constexpr double kBound = 5.0 / 512;
 
-using Mask = std::function<bool(int row, int column)>;
-double correlation(const Mask& a, const Mask& b) {
+using MaskAt = std::function<bool(int row, int column)>;
+double correlation(const MaskAt& a, const MaskAt& b) {
   int64_t s = 0;
   for (int r = 0; r < kRows; ++r)
     for (int c = 0; c < kCols; ++c) s += a(r, c) == b(r, c) ? 1 : -1;
@@ -85,7 +85,7 @@ std::vector<bool> fill(const Dropout& d) {
     for (int c = 0; c < 2 * kCols; ++c) m.push_back(dropped(d, r, static_cast<uint32_t>(c)));
   return m;
 }
-Mask shifted(const std::vector<bool>& m, int rows, int cols) {
+MaskAt shifted(const std::vector<bool>& m, int rows, int cols) {
   return [&m, rows, cols](int r, int c) { return m[static_cast<size_t>((r + rows) * 2 * kCols + c + cols)]; };
 }
 
@@ -115,7 +115,7 @@ TEST(DropoutMask, DropsTheShareItShould) {
 
 TEST(DropoutMask, NeighboursAreIndependent) {
   const std::vector<bool> m = fill({0.5f, 42, 0});
-  const Mask base = shifted(m, 0, 0);
+  const MaskAt base = shifted(m, 0, 0);
   for (int rows : {0, 1, 2, 3, 16, 64, 256})
     for (int cols : {0, 1, 2, 3, 7, 8, 15, 16, 17, 31, 32, 33, 64, 128, 256, 511}) {
       if (rows == 0 && cols == 0) continue;
@@ -136,8 +136,8 @@ TEST(DropoutMask, KeysAreIndependent) {
 /// Three cells whose parity would betray a linear mixer.
 TEST(DropoutMask, NoParityAmongThreeOrFour) {
   const std::vector<bool> m = fill({0.5f, 7, 0});
-  const Mask a = shifted(m, 0, 0), b = shifted(m, 0, 1), c = shifted(m, 1, 0), d = shifted(m, 1, 1),
-             e = shifted(m, 0, 16);
+  const MaskAt a = shifted(m, 0, 0), b = shifted(m, 0, 1), c = shifted(m, 1, 0), d = shifted(m, 1, 1),
+               e = shifted(m, 0, 16);
   EXPECT_LT(std::abs(correlation(a, [&](int r, int j) { return b(r, j) != c(r, j); })), kBound);
   EXPECT_LT(std::abs(correlation(a, [&](int r, int j) { return b(r, j) != e(r, j); })), kBound);
   EXPECT_LT(std::abs(correlation([&](int r, int j) { return a(r, j) != d(r, j); },

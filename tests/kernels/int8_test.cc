@@ -31,12 +31,12 @@ void on_every_kernel(F f) {
 }
 
 /// A product with its operands.
-struct Product {
+struct Int8Product {
   int64_t m, n, k;
   std::vector<float> a, w, scales;
   std::vector<int8_t> values;
 
-  Product(int64_t m_, int64_t n_, int64_t k_, uint64_t seed) : m(m_), n(n_), k(k_) {
+  Int8Product(int64_t m_, int64_t n_, int64_t k_, uint64_t seed) : m(m_), n(n_), k(k_) {
     Random random(seed);
     for (int64_t i = 0; i < m * k; ++i) a.push_back(static_cast<float>(random.normal()));
     for (int64_t i = 0; i < n * k; ++i) w.push_back(static_cast<float>(random.normal()));
@@ -84,7 +84,7 @@ struct Product {
 };
 
 TEST(Int8, EqualsPlainLoopsOnEveryKernel) {
-  std::vector<Product> products;
+  std::vector<Int8Product> products;
   Random random(3);
   for (const auto& [m, n, k] : std::vector<std::array<int64_t, 3>>{{1, 1, 1},
                                                                    {2, 15, 3},
@@ -100,7 +100,7 @@ TEST(Int8, EqualsPlainLoopsOnEveryKernel) {
                                                                    {500, 20, 40},
                                                                    {1, 300, 257}})
     products.emplace_back(m, n, k, random.below(1000));
-  for (const Product& p : products) {
+  for (const Int8Product& p : products) {
     const auto expected = p.expected();
     on_every_kernel([&] { EXPECT_TRUE(same_bits(p.run(), expected)) << p.m << ' ' << p.n << ' ' << p.k; });
   }
@@ -108,7 +108,7 @@ TEST(Int8, EqualsPlainLoopsOnEveryKernel) {
 
 TEST(Int8, SumsDoNotSaturate) {
   // By pmaddubsw's 16-bit sums this would come out at half.
-  Product p(3, 20, 128, 1);
+  Int8Product p(3, 20, 128, 1);
   std::fill(p.a.begin(), p.a.end(), 1.0f);
   std::fill(p.w.begin(), p.w.end(), 1.0f);
   for (size_t i = 0; i < p.w.size() / 2; ++i) p.w[i] = -1.0f;
@@ -120,7 +120,7 @@ TEST(Int8, SumsDoNotSaturate) {
 }
 
 TEST(Int8, TheLongestSumsFit) {
-  Product p(2, 2, kernels::kInt8Longest, 2);
+  Int8Product p(2, 2, kernels::kInt8Longest, 2);
   std::fill(p.a.begin(), p.a.end(), 1.0f);
   std::fill(p.w.begin(), p.w.end(), -1.0f);
   p.quantize();
@@ -133,7 +133,7 @@ TEST(Int8, TheLongestSumsFit) {
 }
 
 TEST(Int8, ARowHasTheSameBitsAloneAndForAnyThreads) {
-  const Product p(530, 200, 140, 5);
+  const Int8Product p(530, 200, 140, 5);
   on_every_kernel([&] {
     const auto whole = p.run();
     for (const int threads : {2, 3}) {
@@ -148,7 +148,7 @@ TEST(Int8, ARowHasTheSameBitsAloneAndForAnyThreads) {
 }
 
 TEST(Int8, NearTheProductOfFloats) {
-  const Product p(20, 50, 300, 6);
+  const Int8Product p(20, 50, 300, 6);
   const auto c = p.run();
   double error = 0, size = 0;
   for (int64_t i = 0; i < p.m; ++i)
@@ -165,7 +165,7 @@ TEST(Int8, NearTheProductOfFloats) {
 
 TEST(Int8, EpilogueInOrderAndNothingBeyondIsTouched) {
   for (const int64_t n : {5, 16, 130}) {
-    const Product p(21, n, 33, 7);
+    const Int8Product p(21, n, 33, 7);
     Random random(8);
     std::vector<float> bias, residual, before(static_cast<size_t>(21 * n));
     for (int64_t i = 0; i < n; ++i) bias.push_back(static_cast<float>(random.normal()));
@@ -192,7 +192,7 @@ TEST(Int8, EpilogueInOrderAndNothingBeyondIsTouched) {
 TEST(Int8, HostileNumbers) {
   constexpr float kLargest = std::numeric_limits<float>::max(), kInf = std::numeric_limits<float>::infinity();
   constexpr int64_t k = 70;
-  Product p(8, 20, k, 9);
+  Int8Product p(8, 20, k, 9);
   const auto row = [&](int64_t i) { return p.a.begin() + i * k; };
   row(0)[69] = std::nanf("");
   row(1)[0] = kInf;
@@ -238,7 +238,7 @@ TEST(Int8, WeightsKeepTheirLargestAndAreCheckedForNumbers) {
 }
 
 TEST(Int8, RefusesAForeignPacking) {
-  const Product p(1, 3, 4, 10);
+  const Int8Product p(1, 3, 4, 10);
   Aligned<int8_t> panels(kernels::packed_int8_bytes(4, 3));
   PackedInt8 packed = kernels::pack_int8({p.values.data(), p.scales.data(), 3, 4}, panels.data());
   packed.panel += 1;

@@ -7,14 +7,15 @@ namespace attune::kernels {
 namespace {
 
 /// Sequences of one length each, all positions at hand.
-struct World {
+struct LinearStepWorld {
   LinearShape shape;
   Segments segments;
   std::vector<float> q, k, v, out;
   std::vector<std::vector<float>> states;
   std::vector<float*> addresses;
 
-  World(const LinearShape& s, const std::vector<int32_t>& lengths) : shape(s), segments(Segments::of_lengths(lengths)) {
+  LinearStepWorld(const LinearShape& s, const std::vector<int32_t>& lengths)
+      : shape(s), segments(Segments::of_lengths(lengths)) {
     shape.queries = shape.keys = &segments;
     std::mt19937 random(3);
     std::normal_distribution<float> normal;
@@ -78,7 +79,7 @@ TEST(LinearStep, IsWhatAllAtOnceGives) {
   for (const LinearShape& shape : shapes())
     for (const std::string& isa : available_isas()) {
       const IsaScope scope(isa);
-      World w(shape, {130, 1, 70}), steps(shape, {130, 1, 70});
+      LinearStepWorld w(shape, {130, 1, 70}), steps(shape, {130, 1, 70});
       w.mix();
       for (int64_t s = 0; s < 3; ++s)
         for (int64_t i = 0; i < w.segments.length(s); ++i) {
@@ -98,7 +99,7 @@ TEST(LinearStep, IsWhatAllAtOnceGives) {
 /// A finished memory is read without adding to it, by as many rows as like, as cross-attention does.
 TEST(LinearStep, ReadsAFinishedMemory) {
   LinearShape shape{nullptr, nullptr, 4, 2, 24, 40};
-  World w(shape, {90, 5, 20});
+  LinearStepWorld w(shape, {90, 5, 20});
   w.mix();
   const auto before = w.states;
   for (int64_t s = 0; s < 3; ++s)
@@ -115,14 +116,14 @@ TEST(LinearStep, FixedBits) {
   const LinearShape shape{nullptr, nullptr, 4, 2, 64, 72, true};
   constexpr int64_t rows = 9;
   const std::vector<int32_t> one_each(rows, 1);
-  World alone(shape, one_each);
+  LinearStepWorld alone(shape, one_each);
   std::vector<float> want;
   for (int64_t i = 0; i < rows; ++i) {
     const auto y = alone.step(i, i, 1);
     want.insert(want.end(), y.begin(), y.end());
   }
   const auto together = [&](ThreadPool* pool) {
-    World w(shape, one_each);
+    LinearStepWorld w(shape, one_each);
     std::vector<char> scratch(static_cast<size_t>(linear_step_scratch(w.shape, workers_of(pool))));
     LinearStep a;
     a.shape = w.shape;

@@ -80,14 +80,14 @@ std::vector<Case> cases() {
 }
 
 /// Numbers around the tile, so that what lies outside it shows.
-struct World {
+struct RelativeWorld {
   Case c;
   int64_t stride, wide;
   std::vector<float> s, x, out, vectors, gradient, bias;
   Aligned<float> scratch;
   ScoreTile tile{};
 
-  explicit World(const Case& given) : c(given), stride(c.cols + 5), wide(c.dim + 3) {
+  explicit RelativeWorld(const Case& given) : c(given), stride(c.cols + 5), wide(c.dim + 3) {
     std::mt19937 random(5);
     std::normal_distribution<float> normal;
     const auto fill = [&](std::vector<float>& v, int64_t size) {
@@ -140,7 +140,7 @@ TEST(Relative, ProductsAreAddedByDistance) {
   for (const std::string& isa : available_isas()) {
     const IsaScope scope(isa);
     for (const Case& c : cases()) {
-      World w(c);
+      RelativeWorld w(c);
       auto want = doubles(w.s);
       const auto dim = static_cast<size_t>(c.dim), wide = static_cast<size_t>(w.wide);
       w.each([&](size_t r, size_t j, size_t row) {
@@ -158,7 +158,7 @@ TEST(Relative, SumsAreTheWayBack) {
   for (const std::string& isa : available_isas()) {
     const IsaScope scope(isa);
     for (const Case& c : cases()) {
-      World w(c);
+      RelativeWorld w(c);
       auto out = doubles(w.out), gradient = doubles(w.gradient);
       const auto dim = static_cast<size_t>(c.dim), wide = static_cast<size_t>(w.wide);
       w.each([&](size_t r, size_t j, size_t row) {
@@ -191,7 +191,7 @@ TEST(Relative, BiasesByDiagonal) {
   for (const std::string& isa : available_isas()) {
     const IsaScope scope(isa);
     for (const Case& c : cases()) {
-      World w(c);
+      RelativeWorld w(c);
       auto want = doubles(w.s), sums = doubles(w.bias);
       std::vector<float> got = w.bias;
       w.each([&](size_t r, size_t j, size_t) {
@@ -248,7 +248,7 @@ TEST(Relative, KnowsAnEvenStep) {
 }
 
 TEST(Relative, PiecesCoverATileOnce) {
-  const World w({130, 300, 8, 20, {-90, 150}});
+  const RelativeWorld w({130, 300, 8, 20, {-90, 150}});
   std::vector<int> seen(w.s.size());
   for_pieces(w.tile, [&](const ScoreTile& t, int64_t at) {
     EXPECT_LE(t.rows, kPieceRows);
@@ -270,7 +270,7 @@ TEST(Relative, TheSameBitsOnEveryMachine) {
     for (const std::string& isa : available_isas()) {
       if (!isa_has_fma(isa)) continue;
       const IsaScope scope(isa);
-      World w(c);
+      RelativeWorld w(c);
       add_sums(w.tile, w.term(true), w.s.data(), {w.out.data(), w.wide});
       add_diagonals(w.tile, w.s.data(), w.bias.data());
       add_products(w.tile, w.term(false), w.s.data());

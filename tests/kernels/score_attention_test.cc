@@ -129,12 +129,12 @@ TEST(Normaliser, ADivergedRowShows) {
 }
 
 /// Two sequences, self-attention with shared key-value heads; all rules.
-struct World {
+struct ScoreAttentionWorld {
   static constexpr int64_t kHeads = 4, kHeadsKv = 2;
   int64_t dim;
   Segments segments = Segments::of_lengths({21, 40});
   std::vector<float> q, kv, vector, bias;
-  explicit World(int64_t d)
+  explicit ScoreAttentionWorld(int64_t d)
       : dim(d),
         q(random_numbers(static_cast<size_t>(61 * kHeads * d), 1)),
         kv(random_numbers(static_cast<size_t>(61 * 2 * kHeadsKv * d), 2)),
@@ -171,7 +171,7 @@ void for_all_rules(F f) {
 /// Row i of the causal batch form, its keys 0 .. i by a table and in pages that lie anywhere.
 TEST(ScoreAttentionStep, IsARowOfTheBatch) {
   for (int64_t dim : {7, 16, 100}) {
-    const World w(dim);
+    const ScoreAttentionWorld w(dim);
     const int64_t width = 2 * w.kHeadsKv * dim;
     std::vector<const float*> pages;  // of four rows
     for (int64_t page = 0; page * 4 < 61; ++page) pages.push_back(w.kv.data() + page * 4 * width);
@@ -212,7 +212,7 @@ TEST(ScoreAttentionStep, IsARowOfTheBatch) {
 
 /// With the values of a key 1 in its own column and 0 elsewhere the result is the weights.
 TEST(ScoreAttentionWeights, AreWhatTheForwardPassUses) {
-  World w(48);
+  ScoreAttentionWorld w(48);
   for (int64_t row = 0; row < 61; ++row)
     for (int64_t h = 0; h < w.kHeadsKv; ++h)
       for (int64_t d = 0; d < 48; ++d)

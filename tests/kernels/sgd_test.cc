@@ -12,9 +12,9 @@ namespace attune::kernels {
 namespace {
 
 template <class T>
-struct State {
+struct SgdState {
   std::vector<T> p, g, v;
-  explicit State(int64_t n) : p(static_cast<size_t>(n)), g(p), v(p) {
+  explicit SgdState(int64_t n) : p(static_cast<size_t>(n)), g(p), v(p) {
     Random random(3);
     for (T& x : p) x = static_cast<T>(static_cast<float>(random.normal()));
   }
@@ -36,8 +36,8 @@ TEST(Sgd, AgreesWithReference) {
     const IsaScope scope(isa);
     for (const int64_t n : {0, 1, 7, 63, 65, 1000})
       for (const int variant : {0, 1, 2}) {  // none, momentum, Nesterov's
-        State<float> fast(n);
-        State<double> exact(n);
+        SgdState<float> fast(n);
+        SgdState<double> exact(n);
         for (uint64_t t = 1; t <= 20; ++t) {
           fast.new_gradient(t);
           exact.new_gradient(t);
@@ -52,8 +52,8 @@ TEST(Sgd, AgreesWithReference) {
   }
 }
 
-State<float> trained(ThreadPool* pool) {
-  State<float> s(100003);
+SgdState<float> sgd_trained(ThreadPool* pool) {
+  SgdState<float> s(100003);
   for (uint64_t t = 1; t <= 3; ++t) {
     s.new_gradient(t);
     sgd(step_of(true), s.arrays(true), pool);
@@ -63,16 +63,16 @@ State<float> trained(ThreadPool* pool) {
 }
 
 TEST(Sgd, BitsDoNotDependOnThreadsOrInstructionSet) {
-  const State<float> alone = trained(nullptr);
+  const SgdState<float> alone = sgd_trained(nullptr);
   for (const int threads : {2, 3}) {
     ThreadPool pool(threads);
-    const State<float> s = trained(&pool);
+    const SgdState<float> s = sgd_trained(&pool);
     EXPECT_TRUE(alone.p == s.p && alone.v == s.v) << threads;
   }
   for (const std::string& isa : available_isas()) {
     if (!isa_has_fma(isa) || !isa_has_fma(chosen_isa())) continue;
     const IsaScope scope(isa);
-    const State<float> s = trained(nullptr);
+    const SgdState<float> s = sgd_trained(nullptr);
     EXPECT_TRUE(alone.p == s.p && alone.v == s.v) << isa;
   }
 }

@@ -8,7 +8,7 @@ namespace attune::test {
 namespace {
 
 /// Errors and, for these, the fewest substitutions.
-std::pair<int64_t, int64_t> naive(const Ids& a, const Ids& b) {
+std::pair<int64_t, int64_t> naive_distance(const Ids& a, const Ids& b) {
   using Cost = std::pair<int64_t, int64_t>;
   std::vector<std::vector<Cost>> t(a.size() + 1, std::vector<Cost>(b.size() + 1));
   const auto plus = [](Cost c, int64_t errors, int64_t substitutions) {
@@ -34,7 +34,7 @@ TEST(ErrorRate, LeastEdits) {
     for (Ids* s : {&a, &b})
       for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(letters));
     const Edits e = least_edits(a, b);
-    const auto [errors, substitutions] = naive(a, b);
+    const auto [errors, substitutions] = naive_distance(a, b);
     ASSERT_EQ(e.errors(), errors) << a.size() << " " << b.size();
     ASSERT_EQ(e.substitutions, substitutions);
     ASSERT_EQ(e.right + e.substitutions + e.deletions, std::ssize(b));

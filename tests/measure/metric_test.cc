@@ -8,6 +8,7 @@
 
 #include "attune/version.h"
 #include "data/files.h"
+#include "places.h"
 
 namespace attune::test {
 namespace {
@@ -15,7 +16,7 @@ namespace {
 using Json = nlohmann::json;
 
 const Json& golden() {
-  static const Json json = Json::parse(std::ifstream(ATTUNE_SOURCE_DIR "/tests/golden/metrics.json"));
+  static const Json json = Json::parse(std::ifstream(source_dir() + "/tests/golden/metrics.json"));
   return json;
 }
 

@@ -7,12 +7,13 @@
 
 #include "measure/likelihood.h"
 #include "measure/numpy_random.h"
+#include "places.h"
 
 namespace attune::test {
 namespace {
 
 TEST(Resample, DrawsAreNumpys) {
-  const auto golden = nlohmann::json::parse(std::ifstream(ATTUNE_SOURCE_DIR "/tests/golden/metrics.json"))["draws"];
+  const auto golden = nlohmann::json::parse(std::ifstream(source_dir() + "/tests/golden/metrics.json"))["draws"];
   ASSERT_FALSE(golden.empty());
   for (const auto& g : golden) {
     NumpyRandom random(g["seed"].get<uint64_t>()), bits(g["seed"].get<uint64_t>());

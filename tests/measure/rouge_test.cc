@@ -7,7 +7,7 @@
 namespace attune::test {
 namespace {
 
-int64_t naive(const Ids& a, const Ids& b) {
+int64_t naive_common(const Ids& a, const Ids& b) {
   std::vector<std::vector<int64_t>> t(a.size() + 1, std::vector<int64_t>(b.size() + 1, 0));
   for (size_t i = 1; i <= a.size(); ++i)
     for (size_t j = 1; j <= b.size(); ++j)
@@ -22,7 +22,7 @@ TEST(Rouge, LongestCommonSubsequence) {
     const uint64_t letters = 1 + random.below(20);
     for (Ids* s : {&a, &b})
       for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(letters));
-    ASSERT_EQ(common_subsequence(a, b), naive(a, b)) << a.size() << " " << b.size();
+    ASSERT_EQ(common_subsequence(a, b), naive_common(a, b)) << a.size() << " " << b.size();
   }
   EXPECT_EQ(common_subsequence(Ids(64, 1), Ids(64, 1)), 64);
   EXPECT_EQ(common_subsequence(Ids(128, 1), Ids(65, 1)), 65);

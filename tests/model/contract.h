@@ -77,13 +77,6 @@ class Contract : public testing::TestWithParam<Pair> {
   }
 };
 
-inline std::vector<float> numbers(const Var& x) {
-  std::vector<float> out;
-  for (int64_t i = 0; i < x.rows(); ++i)
-    out.insert(out.end(), x.value().row<float>(i), x.value().row<float>(i) + x.cols());
-  return out;
-}
-
 inline std::vector<float> encoded(const Model& model, const IdLists& sentences, ThreadPool* pool = nullptr) {
   Arena arena;
   Ctx ctx(arena);

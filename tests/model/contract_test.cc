@@ -21,7 +21,7 @@ std::vector<float> decoded(const Model& model, const IdLists& sources, const IdL
   return numbers(model.decode(pass, x.tokens(), y.tokens()));
 }
 
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
+double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
   double d = 0, size = 0;
   if (a.size() != b.size()) return INFINITY;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -102,7 +102,7 @@ TEST_P(Contract, StepsSayWhatAllAtOnceSays) {
         const auto whole = decoded(*m, {x[static_cast<size_t>(source_of[i])]}, {said[i]});
         const std::vector<float> row(rows.begin() + static_cast<std::ptrdiff_t>(i * 32),
                                      rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * 32));
-        ASSERT_LT(distance(row, {whole.end() - 32, whole.end()}), 1e-4) << "round " << round << ", step " << t;
+        ASSERT_LT(relative_error(row, {whole.end() - 32, whole.end()}), 1e-4) << "round " << round << ", step " << t;
       }
     }
 }

@@ -43,7 +43,7 @@ std::vector<float> last_scores(const Model& model, const std::vector<int32_t>& s
   return all;
 }
 
-double distance(const std::vector<float>& a, const std::vector<float>& b) {
+double relative_distance(const std::vector<float>& a, const std::vector<float>& b) {
   double error = 0, size = 0;
   for (size_t i = 0; i < a.size(); ++i) {
     error += std::pow(static_cast<double>(a[i] - b[i]), 2);
@@ -62,14 +62,14 @@ TEST_P(Int8Contract, NearTheModelItWasMadeOf) {
   const auto z = scores(*int8, sources, targets, 1);
   // Routing chooses clusters by what rows are: near a border another one.
   const double near = GetParam().attention.kind == "routing" ? 0.5 : 0.12;
-  EXPECT_LT(distance(scores(*f32, sources, targets, 1), z), near);
+  EXPECT_LT(relative_distance(scores(*f32, sources, targets, 1), z), near);
   EXPECT_TRUE(same_bits(scores(*int8, sources, targets, 3), z));
   const Sentences one{sources[0]}, said{{1, 5, 9, 7}};
   std::vector<float> at_once = scores(*int8, one, said, 1);
   at_once.pop_back();
   at_once.erase(at_once.begin(), at_once.end() - 20);
   if (!kind_of(GetParam()).causal) return;
-  EXPECT_LT(distance(at_once, last_scores(*int8, one[0], said[0])), near);
+  EXPECT_LT(relative_distance(at_once, last_scores(*int8, one[0], said[0])), near);
 }
 
 INSTANTIATE_TEST_SUITE_P(All, Int8Contract, testing::ValuesIn(all_pairs()), name_of_pair);
@@ -86,7 +86,7 @@ TEST(Int8Model, EveryTyingAndInstructionSet) {
       for (const auto& kernel : kernels::available_int8_kernels()) {
         kernels::force_int8_kernel(kernel);
         const auto z = scores(*int8_of(*f32), sources, targets, 2);
-        EXPECT_LT(distance(plain, z), 0.1);
+        EXPECT_LT(relative_distance(plain, z), 0.1);
         if (first.empty()) first = z;
         EXPECT_TRUE(same_bits(z, first)) << isa << ' ' << kernel;
       }

@@ -17,7 +17,7 @@ ModelOptions options_of(const char* position, NormPlace norm = NormPlace::post) 
   return o;
 }
 
-std::unique_ptr<Model> model_of(const ModelOptions& o) {
+std::unique_ptr<Model> prefix_model(const ModelOptions& o) {
   auto m = std::make_unique<Model>(o, ModelSizes{20, 20, 100});
   m->initialize(3);
   for (int64_t i = 0; i < m->parameters().size(); ++i) m->parameters().data()[i] *= 1.5f;
@@ -37,9 +37,9 @@ std::vector<float> at_once(const Model& m, const IdLists& sources, const IdLists
 /// Its rows of a source are those of an encoder that has its weights.
 TEST(Prefix, TheSourceIsReadAsAnEncoderReadsIt) {
   ModelOptions o = options_of("sinusoidal");
-  const auto prefix = model_of(o);
+  const auto prefix = prefix_model(o);
   o.shape = ModelShape::encoder;
-  const auto encoder = model_of(o);
+  const auto encoder = prefix_model(o);
   for (const NamedParameter& p : encoder->parameters().named())
     for (const NamedParameter& q : prefix->parameters().named())
       if (q.name.substr(2) == p.name.substr(2))  // "decoder.0.self" and "encoder.0.self"
@@ -58,7 +58,7 @@ TEST(Prefix, TheSourceIsReadAsAnEncoderReadsIt) {
 }
 
 TEST(Prefix, TheTargetSeesTheSourceAndItsOwnPast) {
-  const auto m = model_of(options_of("rope"));
+  const auto m = prefix_model(options_of("rope"));
   const size_t d = 32;
   const std::vector<float> all = at_once(*m, {{5, 6, 7, 2}}, {{1, 8, 9, 10}});
   const std::vector<float> other = at_once(*m, {{5, 6, 7, 2}}, {{1, 8, 12, 10}});
@@ -71,7 +71,7 @@ TEST(Prefix, TheTargetSeesTheSourceAndItsOwnPast) {
 TEST(Prefix, StepsSayTheSame) {
   for (const char* position : {"none", "sinusoidal", "learned", "rope"})
     for (const NormPlace norm : {NormPlace::post, NormPlace::pre}) {
-      const auto m = model_of(options_of(position, norm));
+      const auto m = prefix_model(options_of(position, norm));
       const IdLists sources{{5, 6, 7, 8, 2}, {2}, {9, 10, 2}}, targets{{1, 4, 5, 6}, {1, 7, 8, 9}, {1, 10, 11, 12}};
       const std::vector<float> all = at_once(*m, sources, targets);
       Arena arena;
@@ -124,7 +124,7 @@ TEST(Prefix, LearnsTheSameForAnyThreads) {
   for (const auto& [threads, twice] : {std::pair{1, false}, {3, false}, {2, true}}) {
     ThreadPool pool(threads);
     train.recompute = twice;
-    const auto m = model_of(o);
+    const auto m = prefix_model(o);
     Learner learner(*m, train, 21, pool);
     for (int i = 0; i < 2; ++i) EXPECT_FALSE(learner.update({&one, 1}).skipped());
     EXPECT_EQ(learner.overflows(), 0);

@@ -9,6 +9,7 @@
 #include "model/position/alibi.h"
 #include "model/position/t5.h"
 #include "model/stream_memory.h"
+#include "places.h"
 
 namespace attune {
 namespace {
@@ -20,18 +21,18 @@ constexpr double kBound = 2e-6;
 
 /// The cases of a file; there are some.
 Json cases_of(const std::string& name) {
-  std::ifstream in(fmt::format("{}/tests/golden/public/{}.json", ATTUNE_SOURCE_DIR, name));
+  std::ifstream in(fmt::format("{}/tests/golden/public/{}.json", test::source_dir(), name));
   Json cases = in ? Json::parse(in).at("cases") : Json();
   if (cases.empty()) throw std::runtime_error("no numbers for " + name);
   return cases;
 }
 
 /// A matrix of rows.
-struct Matrix {
+struct GoldenMatrix {
   std::vector<float> numbers;
   int64_t rows = 0, columns = 0;
 
-  explicit Matrix(const Json& json) : rows(std::ssize(json)), columns(std::ssize(json.at(0))) {
+  explicit GoldenMatrix(const Json& json) : rows(std::ssize(json)), columns(std::ssize(json.at(0))) {
     for (const Json& row : json)
       for (const Json& x : row) numbers.push_back(x.get<float>());
   }
@@ -56,7 +57,7 @@ Choice choice_of(const Json& json) {
   return c;
 }
 
-void expect_rows(const Tensor& got, const Matrix& want, int64_t from, const std::string& what) {
+void expect_rows(const Tensor& got, const GoldenMatrix& want, int64_t from, const std::string& what) {
   ASSERT_EQ(got.cols(), want.columns) << what;
   const auto d = static_cast<size_t>(want.columns);
   for (int64_t i = 0; i < got.rows(); ++i) {
@@ -81,7 +82,7 @@ struct Place {
     setup.causal = c.at("causal");
   }
   Blueprint layer(int i = 0) { return Blueprint(shared, fmt::format("encoder.{}.self", i)); }
-  void set(const std::string& name, const Matrix& m) {
+  void set(const std::string& name, const GoldenMatrix& m) {
     for (const NamedParameter& p : parameters.named())
       if (p.name == name) {
         ASSERT_EQ(p.shape.size(), std::ssize(m.numbers)) << name;
@@ -96,7 +97,7 @@ struct Place {
     initialize(parameters, shared.inits, 5);
     if (c.contains("parameters"))
       for (const auto& [name, value] : c.at("parameters").items())
-        set(name.starts_with("encoder.") ? name : prefix + name, Matrix(value));
+        set(name.starts_with("encoder.") ? name : prefix + name, GoldenMatrix(value));
     parameters.repack();
   }
 };
@@ -106,7 +107,7 @@ struct Between : Place {
   std::unique_ptr<AttentionMechanism> mechanism;
   std::unique_ptr<PositionScheme> scheme;
   std::unique_ptr<RelativePosition> position;
-  Matrix q, k, v, out;
+  GoldenMatrix q, k, v, out;
 
   explicit Between(const Json& c) : Place(c), q(c.at("q")), k(c.at("k")), v(c.at("v")), out(c.at("out")) {
     mechanism = make_attention(choice_of(c.at("attention")), setup, layer(), "model.attention");
@@ -175,17 +176,17 @@ TEST(PublicLuna, GivesTheSameNumbers) {
     named["encoder.luna.memory"] = c.at("memory");
     place.begin({{"parameters", named}}, "");
 
-    const Matrix x(c.at("x"));
+    const GoldenMatrix x(c.at("x"));
     const Segments segments = Segments::single(x.rows);
     Carried carried;
     for (size_t i = 0; i < layers.size(); ++i)
       expect_rows((*layers[i])(place.pass, place.ctx.input(x.tensor()), segments, carried).value(),
-                  Matrix(c.at(fmt::format("out{}", i))), 0, fmt::format("layer {}", i));
+                  GoldenMatrix(c.at(fmt::format("out{}", i))), 0, fmt::format("layer {}", i));
     if (!place.setup.causal) continue;
     const auto state = layers[0]->mechanism->state(1);
     for (int64_t i = 0; i < x.rows; ++i)
       expect_rows(layers[0]->step(place.pass, place.ctx.input(x.tensor(i, 1)), {}, *state).value(),
-                  Matrix(c.at("out0")), i, "step by step");
+                  GoldenMatrix(c.at("out0")), i, "step by step");
   }
 }
 
@@ -204,7 +205,7 @@ TEST(PublicTransformerXl, RemembersTheSame) {
   at_hand.streams = {0};
   place.pass.memory = &memory;
   place.pass.rows = &at_hand;
-  const Matrix x(c.at("x")), want(c.at("outs"));
+  const GoldenMatrix x(c.at("x")), want(c.at("outs"));
   int64_t from = 0;
   for (const Json& length : c.at("lengths")) {
     const auto n = length.get<int64_t>();
@@ -229,7 +230,7 @@ TEST(PublicAdaptiveSpan, CostsTheSame) {
 TEST(PublicSinusoidal, IsTheSameTable) {
   for (const Json& c : cases_of("sinusoidal")) {
     SCOPED_TRACE(c.at("name").get<std::string>());
-    const Matrix want(c.at("table"));
+    const GoldenMatrix want(c.at("table"));
     Place place({{"heads", 1}, {"heads_kv", 1}, {"dim", want.columns}, {"causal", false}});
     const auto scheme = make_position({"sinusoidal"}, {want.columns, 1001}, Blueprint(place.shared), "model.position");
     place.begin(Json::object(), "");
@@ -259,7 +260,7 @@ TEST(PublicAlibi, HasTheSameSlopes) {
   int compared = 0;
   for (const Json& c : cases_of("alibi")) {
     if (!c.contains("slopes")) continue;
-    const Matrix want(c.at("slopes"));
+    const GoldenMatrix want(c.at("slopes"));
     const std::vector<double> got = alibi_slopes(c.at("heads"));
     ASSERT_EQ(std::ssize(got), want.columns);
     for (size_t h = 0; h < got.size(); ++h) EXPECT_NEAR(got[h], want.numbers[h], 1e-6 * got[h]) << c.at("name");

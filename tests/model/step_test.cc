@@ -9,12 +9,6 @@ namespace {
 
 using Sentences = std::vector<std::vector<int32_t>>;
 
-std::vector<float> numbers(const Var& x) {
-  std::vector<float> out;
-  for (int64_t i = 0; i < x.rows(); ++i)
-    out.insert(out.end(), x.value().row<float>(i), x.value().row<float>(i) + x.cols());
-  return out;
-}
 std::vector<float> row_of(const std::vector<float>& all, size_t row, size_t width) {
   return {all.begin() + static_cast<std::ptrdiff_t>(row * width),
           all.begin() + static_cast<std::ptrdiff_t>((row + 1) * width)};

@@ -73,4 +73,12 @@ inline std::vector<std::vector<int32_t>> random_sentences(int count, int longest
   return all;
 }
 
+/// All of its elements, row by row.
+inline std::vector<float> numbers(const Var& x) {
+  std::vector<float> out;
+  for (int64_t i = 0; i < x.rows(); ++i)
+    out.insert(out.end(), x.value().row<float>(i), x.value().row<float>(i) + x.cols());
+  return out;
+}
+
 }  // namespace attune

@@ -4,6 +4,7 @@
 
 #include "attune/recipe.h"
 #include "checks.h"
+#include "places.h"
 #include "recipe/reader.h"
 #include "recipe/writer.h"
 #include "run_program.h"
@@ -121,7 +122,7 @@ TEST(Recipe, DifferencesNameBothValues) {
 }
 
 TEST(Recipe, TheReferencePageIsUpToDate) {
-  EXPECT_EQ(test::slurp(ATTUNE_SOURCE_DIR "/docs/recipe.md"), recipe_reference())
+  EXPECT_EQ(test::slurp(test::source_dir() + "/docs/recipe.md"), recipe_reference())
       << "fix: build/attune info recipe --markdown > docs/recipe.md";
   EXPECT_GT(recipe_keys().size(), 60u);
 }

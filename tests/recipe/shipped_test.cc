@@ -2,6 +2,7 @@
 #include <filesystem>
 
 #include "checks.h"
+#include "places.h"
 #include "recipe/settings.h"
 
 namespace attune {
@@ -10,7 +11,7 @@ namespace {
 TEST(ShippedRecipes, AllCanBeRead) {
   int seen = 0;
   for (const char* folder : {"bench/peers", "recipes"}) {
-    const std::filesystem::path root = std::filesystem::path(ATTUNE_SOURCE_DIR) / folder;
+    const std::filesystem::path root = std::filesystem::path(test::source_dir()) / folder;
     if (!std::filesystem::exists(root)) continue;
     for (const auto& file : std::filesystem::recursive_directory_iterator(root)) {
       if (file.path().extension() != ".toml") continue;
@@ -22,8 +23,8 @@ TEST(ShippedRecipes, AllCanBeRead) {
 }
 
 TEST(ShippedRecipes, ThePeersModelsDifferInSizeAlone) {
-  Recipe tiny = load_recipe(ATTUNE_SOURCE_DIR "/bench/peers/tiny.toml");
-  const Recipe base = load_recipe(ATTUNE_SOURCE_DIR "/bench/peers/base.toml");
+  Recipe tiny = load_recipe(test::source_dir() + "/bench/peers/tiny.toml");
+  const Recipe base = load_recipe(test::source_dir() + "/bench/peers/base.toml");
   tiny.model.encoder_layers = tiny.model.decoder_layers = 6;
   tiny.model.d_model = 512;
   tiny.model.d_ff = 2048;

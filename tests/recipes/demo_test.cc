@@ -6,6 +6,7 @@
 
 #include "clause.h"
 #include "data/line_reader.h"
+#include "places.h"
 #include "recipe/reader.h"
 #include "recipe/settings.h"
 #include "sentences.h"
@@ -13,7 +14,7 @@
 namespace demo {
 namespace {
 
-const std::string kFolder = ATTUNE_SOURCE_DIR "/recipes/demo/";
+const std::string kFolder = attune::test::source_dir() + "/recipes/demo/";
 
 const Corpus& corpus() {
   static const Corpus made = make_corpus(kSeed);

@@ -8,8 +8,8 @@
 namespace attune::text {
 namespace {
 
-using test::put;
-using test::slurp;
+using attune::test::put;
+using attune::test::slurp;
 
 TEST(Labels, TheMostFrequentFirst) {
   const Labels l = Labels::of_counts({{"b", 3}, {"a", 3}, {"with blanks", 7}, {"rare", 1}});
@@ -23,7 +23,7 @@ TEST(Labels, TheMostFrequentFirst) {
 }
 
 TEST(Labels, AFileKeepsThem) {
-  const test::TempFolder folder;
+  const attune::test::TempFolder folder;
   const Labels l({"é", "a b", "hash = 1"});
   l.save(folder / "t");
   const Labels again = Labels::load(folder / "t");
@@ -35,7 +35,7 @@ TEST(Labels, AFileKeepsThem) {
 }
 
 TEST(Labels, DamageIsNamed) {
-  const test::TempFolder folder;
+  const attune::test::TempFolder folder;
   Labels({"a", "b"}).save(folder.path());
   const std::string file = folder / Labels::kFile, good = slurp(file);
   const auto error = [&](const std::string& text) {

@@ -34,7 +34,7 @@ Batch reversed(int sentences, int seed) {
   return b;
 }
 
-TrainOptions options(GuideKind kind) {
+TrainOptions guidance_options(GuideKind kind) {
   TrainOptions o;
   o.batch_tokens = TokenBudget{2048};
   o.shards = 4;
@@ -45,17 +45,17 @@ TrainOptions options(GuideKind kind) {
   return o;
 }
 
-struct Learned {
+struct GuidanceLearned {
   std::vector<double> losses, guide_losses;
   std::vector<float> weights;
   int64_t overflows = 0;
 };
 
-Learned updates(const TrainOptions& o, int threads, int count = 3) {
+GuidanceLearned updates(const TrainOptions& o, int threads, int count = 3) {
   auto model = tiny_model({}, 1, 1);
   ThreadPool pool(threads);
   Learner learner(*model, o, 20, pool);
-  Learned run;
+  GuidanceLearned run;
   for (int i = 0; i < count; ++i) {
     const Batch batch = reversed(150, i);
     const Batch* one = &batch;
@@ -70,11 +70,11 @@ Learned updates(const TrainOptions& o, int threads, int count = 3) {
 
 TEST(Guidance, SameBitsOnAnyThreads) {
   for (const GuideKind kind : {GuideKind::diagonal, GuideKind::alignment}) {
-    const Learned expected = updates(options(kind), 1);
+    const GuidanceLearned expected = updates(guidance_options(kind), 1);
     EXPECT_EQ(expected.overflows, 0);
     EXPECT_GT(expected.guide_losses[0], 0);
     for (const int threads : {2, 3}) {
-      const Learned run = updates(options(kind), threads);
+      const GuidanceLearned run = updates(guidance_options(kind), threads);
       EXPECT_EQ(run.losses, expected.losses) << threads;
       EXPECT_EQ(run.guide_losses, expected.guide_losses) << threads;
       EXPECT_TRUE(run.weights == expected.weights) << threads;
@@ -83,10 +83,10 @@ TEST(Guidance, SameBitsOnAnyThreads) {
 }
 
 TEST(Guidance, TheLossIsToldWithoutIt) {
-  const Learned guided = updates(options(GuideKind::alignment), 1);
-  TrainOptions o = options(GuideKind::alignment);
+  const GuidanceLearned guided = updates(guidance_options(GuideKind::alignment), 1);
+  TrainOptions o = guidance_options(GuideKind::alignment);
   o.guide.weight = 0;
-  const Learned plain = updates(o, 1);
+  const GuidanceLearned plain = updates(o, 1);
   EXPECT_EQ(guided.losses[0], plain.losses[0]);
   EXPECT_NE(guided.losses[1], plain.losses[1]);
   EXPECT_EQ(plain.guide_losses, std::vector<double>(3, 0.0));
@@ -94,7 +94,7 @@ TEST(Guidance, TheLossIsToldWithoutIt) {
 
 TEST(Guidance, TheLossIsAMeanOfTheRowsThatCount) {
   // of all shards together, and without its weight
-  TrainOptions one = options(GuideKind::alignment), many = one;
+  TrainOptions one = guidance_options(GuideKind::alignment), many = one;
   one.shards = one.slices = 1;
   many.guide.weight = 3;
   const double whole = updates(one, 1, 1).guide_losses[0];
@@ -103,18 +103,18 @@ TEST(Guidance, TheLossIsAMeanOfTheRowsThatCount) {
 }
 
 TEST(Guidance, IsLearned) {
-  TrainOptions o = options(GuideKind::diagonal);
+  TrainOptions o = guidance_options(GuideKind::diagonal);
   o.guide.weight = 5;
   o.guide.head = 2;
   o.learning_rate = 5e-3;
-  const Learned run = updates(o, 2, 60);
+  const GuidanceLearned run = updates(o, 2, 60);
   EXPECT_LT(run.guide_losses.back(), 0.5 * run.guide_losses.front());
 }
 
 TEST(Guidance, ABatchWithoutLinksIsNoTrouble) {
   auto model = tiny_model({}, 1, 1);
   ThreadPool pool(1);
-  Learner learner(*model, options(GuideKind::alignment), 20, pool);
+  Learner learner(*model, guidance_options(GuideKind::alignment), 20, pool);
   Batch batch = reversed(20, 1);
   Edges& links = batch.target().right.edges;
   links.to.clear();

@@ -9,7 +9,7 @@
 namespace attune {
 namespace {
 
-TrainOptions options(Schedule schedule, int64_t warmup = 100) {
+TrainOptions schedule_options(Schedule schedule, int64_t warmup = 100) {
   TrainOptions o;
   o.schedule = schedule;
   o.learning_rate = 0.3;
@@ -21,13 +21,13 @@ TEST(LearningRate, RisesInALineWhateverComesThen) {
   for (const Schedule s : {Schedule::constant, Schedule::inverse_sqrt, Schedule::cosine, Schedule::linear,
                            Schedule::exponential, Schedule::plateau}) {
     for (const int64_t n : {1, 50, 99})
-      EXPECT_DOUBLE_EQ(learning_rate(options(s), n, 1000), 0.3 * static_cast<double>(n) / 100);
-    EXPECT_DOUBLE_EQ(learning_rate(options(s), 100, 1000), 0.3) << "the peak";
+      EXPECT_DOUBLE_EQ(learning_rate(schedule_options(s), n, 1000), 0.3 * static_cast<double>(n) / 100);
+    EXPECT_DOUBLE_EQ(learning_rate(schedule_options(s), 100, 1000), 0.3) << "the peak";
   }
 }
 
 TEST(LearningRate, ComesDownAsItsFormulaSays) {
-  const auto rate = [](Schedule s, int64_t n) { return learning_rate(options(s), n, 1100); };
+  const auto rate = [](Schedule s, int64_t n) { return learning_rate(schedule_options(s), n, 1100); };
   const double pi = std::acos(-1.0);
   for (const int64_t n : {101, 350, 600, 1099, 1100}) {
     const double done = static_cast<double>(n - 100) / 1000;
@@ -43,7 +43,7 @@ TEST(LearningRate, ComesDownAsItsFormulaSays) {
 
 /// Shazeer, Stern 2018, section 9: rho_t = min(1e-6 t, 1 / sqrt(t)).
 TEST(LearningRate, InverseSqrtHasAdafactorsSteps) {
-  TrainOptions o = options(Schedule::inverse_sqrt, 10000);
+  TrainOptions o = schedule_options(Schedule::inverse_sqrt, 10000);
   o.learning_rate = 1e-2;
   for (const int64_t n : {1, 777, 10000, 10001, 250000})
     EXPECT_NEAR(learning_rate(o, n), std::min(1e-6 * static_cast<double>(n), 1 / std::sqrt(static_cast<double>(n))),
@@ -53,7 +53,7 @@ TEST(LearningRate, InverseSqrtHasAdafactorsSteps) {
 TEST(LearningRate, SomeNeedAnEnd) {
   for (const Schedule s : {Schedule::cosine, Schedule::linear, Schedule::exponential}) {
     EXPECT_TRUE(depends_on_end(s));
-    EXPECT_TRUE(error_of([&] { learning_rate(options(s), 200); }, ErrorKind::recipe)
+    EXPECT_TRUE(error_of([&] { learning_rate(schedule_options(s), 200); }, ErrorKind::recipe)
                     .starts_with("this train.schedule comes down until the end"));
   }
   for (const Schedule s : {Schedule::constant, Schedule::inverse_sqrt, Schedule::plateau})

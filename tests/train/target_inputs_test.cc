@@ -13,7 +13,7 @@ namespace {
 constexpr int64_t kVocabulary = 40;
 
 /// Sentences that translate into themselves, of any lengths.
-Batch copies(int sentences, int seed) {
+Batch target_inputs_copies(int sentences, int seed) {
   Batch b;
   std::vector<int32_t> lengths;
   for (const auto& s : random_sentences(sentences, 20, kVocabulary, seed)) {
@@ -57,7 +57,7 @@ double share_of_difference(const std::vector<int32_t>& a, const std::vector<int3
 
 TEST_F(Replaced, NoiseReplacesItsShareByAnyOtherPiece) {
   options.target_noise = 0.3;
-  const Batch batch = copies(1000, 1);
+  const Batch batch = target_inputs_copies(1000, 1);
   const std::vector<int32_t> noised = read(batch);
   ASSERT_EQ(noised.size(), batch.read.ids.size());
   std::vector<int> drawn(kVocabulary);
@@ -80,7 +80,7 @@ TEST_F(Replaced, NoiseReplacesItsShareByAnyOtherPiece) {
 
 TEST_F(Replaced, NoiseIsAFunctionOfSeedStepAndPlace) {
   options.target_noise = 0.2;
-  const Batch batch = copies(200, 1);
+  const Batch batch = target_inputs_copies(200, 1);
   const auto first = read(batch, 1, 3);
   for (const int64_t shards : {1, 2, 8}) EXPECT_EQ(read(batch, shards, 3), first);
   EXPECT_NEAR(share_of_difference(read(batch, 1, 4), first), 0.35, 0.1) << "another step, other tokens";
@@ -91,7 +91,7 @@ TEST_F(Replaced, NoiseIsAFunctionOfSeedStepAndPlace) {
 TEST_F(Replaced, AVocabularyOfOnePieceHasNoOther) {
   model = tiny_model({.vocabulary = text::kMarks + 1});
   options.target_noise = 0.5;
-  Batch batch = copies(5, 1);
+  Batch batch = target_inputs_copies(5, 1);
   for (auto* ids : {&batch.source.ids, &batch.read.ids, &batch.target().right.ids})
     for (int32_t& id : ids->own()) id = std::min(id, text::kMarks);
   EXPECT_EQ(read(batch), batch.read.ids);
@@ -129,7 +129,7 @@ std::vector<int32_t> said_after(const Model& model, const Batch& b) {
 
 TEST_F(Replaced, SamplingPutsInWhatTheModelSaysAfterWhatIsRight) {
   options.sampling = {.share = 0.5, .from = 2, .over = 2};
-  const Batch batch = copies(200, 2);
+  const Batch batch = target_inputs_copies(200, 2);
   EXPECT_EQ(read(batch, 4, 1, 2), batch.read.ids) << "not yet";
   const std::vector<int32_t> sampled = read(batch), said = said_after(*model, batch);
   int64_t tokens = 0, replaced = 0;
@@ -149,28 +149,28 @@ TEST_F(Replaced, SamplingPutsInWhatTheModelSaysAfterWhatIsRight) {
 
 TEST_F(Replaced, ASampledTokenIsNotNoisedToo) {
   options.sampling = {.share = 1};
-  const Batch batch = copies(50, 2);
+  const Batch batch = target_inputs_copies(50, 2);
   const auto alone = read(batch);
   options.target_noise = 0.3;
   EXPECT_EQ(read(batch), alone);
 }
 
-struct Learned {
+struct TargetInputsLearned {
   std::vector<double> losses;
   std::vector<float> weights;
   int64_t overflows = 0;
 };
 
-Learned three_updates(const TrainOptions& o, int threads, double dropout = 0.1) {
+TargetInputsLearned target_inputs_three_updates(const TrainOptions& o, int threads, double dropout = 0.1) {
   ModelOptions m = tiny_options({});
   m.dropout = dropout;
   Model model(m, {.source_vocabulary = kVocabulary, .target_vocabulary = kVocabulary, .longest = 100});
   model.initialize(1);
   ThreadPool pool(threads);
   Learner learner(model, o, 20, pool);
-  Learned run;
+  TargetInputsLearned run;
   for (int i = 0; i < 3; ++i) {
-    const Batch batch = copies(150, i);
+    const Batch batch = target_inputs_copies(150, i);
     const Batch* one = &batch;
     run.losses.push_back(learner.update({&one, 1}).loss);
   }
@@ -185,16 +185,16 @@ TEST(TargetInputs, UpdatesHaveTheSameBitsOnAnyThreads) {
   o.shards = 4;
   o.slices = 2;
   o.warmup = 10;
-  const Learned plain = three_updates(o, 1);
+  const TargetInputsLearned plain = target_inputs_three_updates(o, 1);
   for (const bool sampling : {false, true}) {
     TrainOptions own = o;
     sampling ? void(own.sampling = {.share = 0.6, .from = 1, .over = 1}) : void(own.target_noise = 0.2);
-    const Learned expected = three_updates(own, 1);
+    const TargetInputsLearned expected = target_inputs_three_updates(own, 1);
     EXPECT_EQ(expected.losses[0] == plain.losses[0], sampling) << "sampling begins with the second update";
     EXPECT_NE(expected.losses[1], plain.losses[1]);
     EXPECT_EQ(expected.overflows, 0);
     for (const int threads : {2, 3}) {
-      const Learned run = three_updates(own, threads);
+      const TargetInputsLearned run = target_inputs_three_updates(own, threads);
       EXPECT_EQ(run.losses, expected.losses) << threads;
       EXPECT_TRUE(run.weights == expected.weights) << threads;
     }

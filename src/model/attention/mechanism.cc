@@ -31,8 +31,8 @@ bool AttentionMechanism::weights(const Pass&, const Projected&, float*) const { 
 
 namespace {
 
-using Make = std::unique_ptr<AttentionMechanism> (*)(const Choice&, const AttentionSetup&, const Blueprint&,
-                                                     const std::string& key);
+using MakeMechanism = std::unique_ptr<AttentionMechanism> (*)(const Choice&, const AttentionSetup&, const Blueprint&,
+                                                              const std::string& key);
 
 template <class T>
 std::unique_ptr<AttentionMechanism> make(const Choice& choice, const AttentionSetup& setup, const Blueprint& place,
@@ -42,7 +42,7 @@ std::unique_ptr<AttentionMechanism> make(const Choice& choice, const AttentionSe
   return std::make_unique<T>(options, setup, place);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakeMechanism kMechanismMakers[] = {
 #define ATTENTION(type) make<type>,
 #include "model/attention/kinds.inc"
 #undef ATTENTION
@@ -89,7 +89,7 @@ std::unique_ptr<AttentionMechanism> make_attention(const Choice& choice, const A
          key, kind.name, setup.relative == Relative::scores ? "scores" : "dot products", setup.position,
          kind.relative == Relative::turned ? ", or rope" : ", or none");
   try {
-    return kMakers[i](choice, setup, place, key);
+    return kMechanismMakers[i](choice, setup, place, key);
   } catch (const Error& e) {  // of a part of it, which does not know where it was chosen
     if (e.kind() != ErrorKind::recipe || std::string_view(e.what()).find(key) != std::string_view::npos) throw;
     fail(ErrorKind::recipe, "{} = {}: {}", key, choice.literal(), e.what());

@@ -62,7 +62,7 @@ Var AttentionPooling::operator()(const Pass& pass, const Encoded& in) const {
 
 namespace {
 
-using Make = std::unique_ptr<Pooling> (*)(const Choice&, int64_t, const Blueprint&, const std::string& key);
+using MakePooling = std::unique_ptr<Pooling> (*)(const Choice&, int64_t, const Blueprint&, const std::string& key);
 
 template <class T>
 std::unique_ptr<Pooling> make(const Choice& choice, int64_t d_model, const Blueprint& place, const std::string& key) {
@@ -71,7 +71,7 @@ std::unique_ptr<Pooling> make(const Choice& choice, int64_t d_model, const Bluep
   return std::make_unique<T>(options, d_model, place);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakePooling kPoolingMakers[] = {
 #define POOLING(type) make<type>,
 #include "model/pooling/kinds.inc"
 #undef POOLING
@@ -99,7 +99,7 @@ const std::vector<Fields>& pooling_options() {
 
 std::unique_ptr<Pooling> make_pooling(const Choice& choice, int64_t d_model, const Blueprint& place,
                                       const std::string& key) {
-  return kMakers[find_kind(pooling_kinds(), choice, key)](choice, d_model, place, key);
+  return kPoolingMakers[find_kind(pooling_kinds(), choice, key)](choice, d_model, place, key);
 }
 
 }  // namespace attune

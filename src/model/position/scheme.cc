@@ -23,8 +23,8 @@ LearnedPosition::LearnedPosition(const Options&, const PositionSetup& setup, con
 
 namespace {
 
-using Make = std::unique_ptr<PositionScheme> (*)(const Choice&, const PositionSetup&, const Blueprint&,
-                                                 const std::string& key);
+using MakeScheme = std::unique_ptr<PositionScheme> (*)(const Choice&, const PositionSetup&, const Blueprint&,
+                                                       const std::string& key);
 
 template <class T>
 std::unique_ptr<PositionScheme> make(const Choice& choice, const PositionSetup& setup, const Blueprint& b,
@@ -34,7 +34,7 @@ std::unique_ptr<PositionScheme> make(const Choice& choice, const PositionSetup& 
   return std::make_unique<T>(options, setup, b);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakeScheme kSchemeMakers[] = {
 #define POSITION(type) make<type>,
 #include "model/position/kinds.inc"
 #undef POSITION
@@ -62,7 +62,7 @@ const std::vector<Fields>& position_options() {
 
 std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,
                                               const Blueprint& blueprint, const std::string& key) {
-  return kMakers[find_kind(position_kinds(), choice, key)](choice, setup, blueprint, key);
+  return kSchemeMakers[find_kind(position_kinds(), choice, key)](choice, setup, blueprint, key);
 }
 
 }  // namespace attune

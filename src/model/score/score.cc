@@ -11,14 +11,14 @@ namespace attune {
 
 namespace {
 
-using Make = std::unique_ptr<Score> (*)(const AttentionSetup&, const Blueprint&);
+using MakeScore = std::unique_ptr<Score> (*)(const AttentionSetup&, const Blueprint&);
 
 template <class T>
 std::unique_ptr<Score> make(const AttentionSetup& setup, const Blueprint& place) {
   return std::make_unique<T>(setup, place);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakeScore kScoreMakers[] = {
 #define SCORE(type) make<type>,
 #include "model/score/kinds.inc"
 #undef SCORE
@@ -48,7 +48,7 @@ const std::vector<ScoreDescription>& normalizer_kinds() {
 }
 
 std::unique_ptr<Score> make_score(const std::string& name, const AttentionSetup& setup, const Blueprint& place) {
-  return kMakers[find_kind(score_kinds(), {name}, "score")](setup, place);
+  return kScoreMakers[find_kind(score_kinds(), {name}, "score")](setup, place);
 }
 
 Normaliser make_normalizer(const std::string& name, int64_t k) {

@@ -37,8 +37,8 @@ std::unique_ptr<Optimizer> make(const TrainOptions& options, Parameters& weights
   return std::make_unique<T>(options_of<T>(options.optimizer), options, weights);
 }
 
-using Make = std::unique_ptr<Optimizer> (*)(const TrainOptions&, Parameters&);
-constexpr Make kMakers[] = {
+using MakeOptimizer = std::unique_ptr<Optimizer> (*)(const TrainOptions&, Parameters&);
+constexpr MakeOptimizer kOptimizerMakers[] = {
 #define OPTIMIZER(type) make<type>,
 #include "train/optimizer/kinds.inc"
 #undef OPTIMIZER
@@ -74,7 +74,7 @@ const std::vector<Fields>& optimizer_options() {
 void check_optimizer(const Choice& choice) { kChecks[find_kind(optimizer_kinds(), choice, kKey)](choice); }
 
 std::unique_ptr<Optimizer> make_optimizer(const TrainOptions& options, Parameters& weights) {
-  return kMakers[find_kind(optimizer_kinds(), options.optimizer, kKey)](options, weights);
+  return kOptimizerMakers[find_kind(optimizer_kinds(), options.optimizer, kKey)](options, weights);
 }
 
 }  // namespace attune

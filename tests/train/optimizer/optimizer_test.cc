@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "base/thread_pool.h"
 #include "checks.h"
+#include "places.h"
 
 namespace attune {
 namespace {
@@ -41,7 +42,7 @@ struct Weights {
 class GoldenOptimizer : public testing::TestWithParam<int> {};
 
 TEST_P(GoldenOptimizer, IsTorchs) {
-  std::ifstream file(ATTUNE_SOURCE_DIR "/tests/golden/optimizers.json");
+  std::ifstream file(test::source_dir() + "/tests/golden/optimizers.json");
   const Json golden = Json::parse(file);
   ASSERT_EQ(golden["cases"].size(), 8u);
   const Json& c = golden["cases"][static_cast<size_t>(GetParam())];
