@@ -45,7 +45,7 @@ Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
   Var y = make_result(ctx, e);
   ctx.run([&] {
     const Tensor positions = e.positions ? e.positions.value() : Tensor();
-    if (positions) check_told_places(kOp, e.where, positions.rows());
+    if (positions) check_told_places(kEmbedOp, e.where, positions.rows());
     kernels::Embed a{e.table.value(), e.ids.as<int32_t>(), e.scale, positions, e.where, dropout, e.words, y.value()};
     if (const Int8Weight* int8 = e.table.slot()->int8) a.int8 = int8->rows;
     kernels::embed(a, ctx.pool);

@@ -32,7 +32,7 @@ Var rotate(Ctx& ctx, const Var& x, const Rotation& r) {
   const int64_t width = r.heads * r.table.cols();
   Var y = ctx.make(Shape{x.rows(), width}, DType::f32, {&x});
   ctx.run([&] {
-    check_told_places(kOp, r.where, r.table.rows());
+    check_told_places(kRotateOp, r.where, r.table.rows());
     kernels::rotate({x.value().columns(r.column, width), y.value(), r.table, r.where}, ctx.pool);
   });
   if (y.needs_grad())
@@ -52,7 +52,7 @@ Var rotate_reference(Ctx& ctx, const Var& x, const Rotation& r) {
   const Var cosines = ctx.make(Shape{n, width}, x.dtype(), {}), sines = ctx.make(Shape{n, width}, x.dtype(), {});
   const Var turn = ctx.make(Shape{width, width}, x.dtype(), {});  // (a, b) -> (-b, a) for each pair
   ctx.run([&] {
-    check_told_places(kOp, r.where, r.table.rows());
+    check_told_places(kRotateOp, r.where, r.table.rows());
     by_type(x.dtype(), [&](auto t) {
       using T = decltype(t);
       kernels::PositionWalk walk(r.where, 0);

@@ -16,7 +16,7 @@ std::string option_text(const Choice::Option& option, bool quote) {
   if (const int64_t* n = std::get_if<int64_t>(&option)) return std::to_string(*n);
   if (const double* x = std::get_if<double>(&option)) return number_literal(*x);
   const auto& s = std::get<std::string>(option);
-  return quote ? quoted(s) : s;
+  return quote ? in_quotes(s) : s;
 }
 
 Choice::Option parse_option(std::string_view text) {
@@ -35,7 +35,7 @@ Choice::Option parse_option(std::string_view text) {
 
 }  // namespace
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     const auto u = static_cast<unsigned char>(c);
@@ -68,8 +68,8 @@ std::string Choice::text() const {
 }
 
 std::string Choice::literal() const {
-  if (options.empty()) return quoted(kind);
-  std::string out = "{ kind = " + quoted(kind);
+  if (options.empty()) return in_quotes(kind);
+  std::string out = "{ kind = " + in_quotes(kind);
   for (const auto& [name, option] : options) out += ", " + name + " = " + option_text(option, true);
   return out + " }";
 }

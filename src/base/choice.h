@@ -24,7 +24,7 @@ struct Choice {
 };
 
 /// A text in double quotes, as TOML and JSON read it.
-std::string quoted(std::string_view text);
+std::string in_quotes(std::string_view text);
 /// A number that reads back as the same double, and never as a whole number.
 std::string number_literal(double x);
 

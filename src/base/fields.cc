@@ -238,7 +238,7 @@ void Field::set(const FieldValue& value, ErrorKind kind) const {
 }
 
 void Field::set_text(std::string_view text, ErrorKind kind) const {
-  const auto wrong = [&] { fail_type(quoted(text), kind); };
+  const auto wrong = [&] { fail_type(in_quotes(text), kind); };
   const auto number = [&]<class T>(std::string_view t, T zero) {
     if (!parse_number(t, zero)) wrong();
     return zero;
@@ -350,7 +350,7 @@ std::string literal_of(const FieldValue& value) {
   const auto whole = [](int64_t n) { return std::to_string(n); };
   const auto choice = [](const Choice& c) { return c.literal(); };
   const auto number = [](double x) { return number_literal(x); };
-  const auto text = [](const std::string& s) { return quoted(s); };
+  const auto text = [](const std::string& s) { return in_quotes(s); };
   return std::visit(
       Overload{[](bool b) { return std::string(b ? "true" : "false"); }, whole, number, text,
                [&](const std::vector<int64_t>& v) { return list(v, whole); },

@@ -67,7 +67,7 @@ std::string labelled(const char* label, const std::string& text, int width, cons
 }
 
 /// A name as a shell wants it.
-std::string quoted(const std::string& name) {
+std::string in_quotes(const std::string& name) {
   const auto plain = [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) || static_cast<unsigned char>(c) >= 0x80 ||
            std::string_view("/._-+:,@%").find(c) != std::string_view::npos;
@@ -195,17 +195,17 @@ std::string next_text(const TrainingOutcome& o) {
     return fmt::format(
         "the model is in {}; to begin another training with what it knows of texts:\n"
         "  attune train RECIPE --set train.start={} --set 'train.start_parts=[\"encoder\"]'\n",
-        o.model, quoted(o.model));
+        o.model, in_quotes(o.model));
   if (o.task == "classify" || o.task == "tag")
     return fmt::format("the model is in {}; to {} texts with it:\n  attune {} {} FILE\n", o.model, o.task, o.task,
-                       quoted(o.model));
+                       in_quotes(o.model));
   if (o.task == "language")
     return fmt::format(
         "the model is in {}; to let it go on with a text, and to see how well it knows one:\n"
         "  attune generate {} --prompt TEXT\n  attune test {} --set 'data.test=[\"FILE\"]'\n",
-        o.model, quoted(o.model), quoted(o.model));
+        o.model, in_quotes(o.model), in_quotes(o.model));
   return fmt::format("the model is in {}; to translate with it:\n  attune translate {} FILE\n", o.model,
-                     quoted(o.model));
+                     in_quotes(o.model));
 }
 
 }  // namespace attune::cli

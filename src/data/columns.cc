@@ -73,7 +73,7 @@ Columns by_order(const Names& all, Sides sides, const std::string& what) {
        sides == Sides::one ? "is the text" : "are " + wanted_text(sides),
        sides == Sides::one ? "set data.columns; without a header, call one of them \"text\""
                            : "set data.columns; without a header, call two of them " +
-                                 join({quoted(wanted_names(sides)[0]), quoted(wanted_names(sides)[1])}, " and "));
+                                 join({in_quotes(wanted_names(sides)[0]), in_quotes(wanted_names(sides)[1])}, " and "));
 }
 
 /// Columns that are picked by number or by a name of `known`: the texts in order, so many answers where there are such,

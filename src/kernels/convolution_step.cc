@@ -9,9 +9,9 @@ namespace attune::kernels {
 namespace {
 
 /// One matrix of windows, and the panels of a group's weight where nobody has them.
-struct Room {
+struct StepRoom {
   int64_t taps, ins, outs, depth, windows, packed;
-  explicit Room(const ConvolutionStep& s)
+  explicit StepRoom(const ConvolutionStep& s)
       : taps(s.weight.shape[1]),
         ins(s.weight.cols()),
         outs(s.weight.shape[0] / s.groups),
@@ -24,12 +24,12 @@ struct Room {
 }  // namespace
 
 int64_t convolution_step_scratch(const ConvolutionStep& s) {
-  const Room room(s);
+  const StepRoom room(s);
   return (room.depthwise() ? s.weight.size() : room.windows + room.packed) * static_cast<int64_t>(sizeof(float));
 }
 
 void convolution_step(const ConvolutionStep& s, ThreadPool* pool) {
-  const Room room(s);
+  const StepRoom room(s);
   auto* scratch = static_cast<float*>(s.scratch);
   if (room.depthwise()) {
     transpose(Tensor(s.weight.data, DType::f32, {s.weight.shape[0], room.taps}),

@@ -32,17 +32,17 @@ constexpr MakeDecoder decoder_maker() {
   return nullptr;
 }
 
-struct Makers {
+struct SideMakers {
   MakeEncoder encoder;
   MakeDecoder decoder;
 };
-constexpr Makers kMakers[] = {
+constexpr SideMakers kSideMakers[] = {
 #define MODEL(type) {encoder_maker<type>(), decoder_maker<type>()},
 #include "model/families.inc"
 #undef MODEL
 };
 
-const Makers& makers_of(const SideSetup& s) { return kMakers[find_kind(model_kinds(), s.kind, s.key)]; }
+const SideMakers& makers_of(const SideSetup& s) { return kSideMakers[find_kind(model_kinds(), s.kind, s.key)]; }
 
 }  // namespace
 

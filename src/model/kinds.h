@@ -23,6 +23,11 @@ size_t find_kind(const std::vector<Kind>& kinds, const Choice& choice, const std
        near.empty() ? "There are: " + join(names, ", ") : "Did you mean \"" + near + "\"?");
 }
 
+/// The choice of a layer: a list has one entry per layer from the bottom and cycles.
+inline const Choice& in_turn(const std::vector<Choice>& list, int layer) {
+  return list[static_cast<size_t>(layer) % list.size()];
+}
+
 /// The fields of a kind's options, with their defaults.
 template <class T>
 Fields default_options() {

@@ -32,7 +32,7 @@ TEST(Choice, NumbersAndTextsReadBack) {
   EXPECT_EQ(number_literal(1), "1.0");
   EXPECT_EQ(number_literal(1e300), "1e+300");
   EXPECT_EQ(number_literal(-std::numeric_limits<double>::infinity()), "-inf");
-  EXPECT_EQ(quoted("a\"b\\c\n\t\x01"), "\"a\\\"b\\\\c\\n\\t\\u0001\"");
+  EXPECT_EQ(in_quotes("a\"b\\c\n\t\x01"), "\"a\\\"b\\\\c\\n\\t\\u0001\"");
 }
 
 struct Mechanism {

@@ -79,17 +79,17 @@ Encoded EmbedInput::operator()(const Pass& pass, const Rows& rows, std::span<con
 
 namespace {
 
-using Make = std::unique_ptr<Input> (*)(const Choice&, const InputSetup&, const Blueprint&, const std::string& key);
+using MakeInputKind = std::unique_ptr<Input> (*)(const Choice&, const InputSetup&, const Blueprint&, const std::string& key);
 
 template <class T>
-std::unique_ptr<Input> make(const Choice& choice, const InputSetup& setup, const Blueprint& b, const std::string& key) {
+std::unique_ptr<Input> make_input_kind(const Choice& choice, const InputSetup& setup, const Blueprint& b, const std::string& key) {
   typename T::Options options;
   apply_options(fields_of(options), choice, key);
   return std::make_unique<T>(options, setup, b);
 }
 
-constexpr Make kMakers[] = {
-#define INPUT(type) make<type>,
+constexpr MakeInputKind kInputMakers[] = {
+#define INPUT(type) make_input_kind<type>,
 #include "model/input/kinds.inc"
 #undef INPUT
 };
@@ -126,7 +126,7 @@ std::unique_ptr<Input> make_input(const InputSetup& setup, const Blueprint& b) {
   if (input_kinds()[i].words != words)
     fail(ErrorKind::recipe, "{} = \"{}\" reads {}, and the data has {}\n  fix: see `attune info inputs`", key,
          choice.kind, words ? "vectors" : "words", words ? "words" : "vectors");
-  return kMakers[i](choice, setup, b, key);
+  return kInputMakers[i](choice, setup, b, key);
 }
 
 }  // namespace attune

@@ -1,23 +1,18 @@
 #include "model/transformer/block.h"
 
 #include "autograd/recompute.h"
+#include "model/kinds.h"
 #include "model/transformer/mixers.h"
 
 namespace attune {
 
 namespace {
 
-/// The choice of a layer: a list has one entry per layer from the bottom and cycles.
-Choice of_layer(const std::vector<Choice>& own, const std::vector<Choice>& common, int layer) {
-  const std::vector<Choice>& list = own.empty() ? common : own;
-  return list[static_cast<size_t>(layer) % list.size()];
-}
-
 std::unique_ptr<CrossAttention> cross_attention(const Blueprint& b, const SideSetup& side, int layer) {
   const ModelOptions& o = side.options;
   AttentionSetup s = attention_setup(b, o, o.cross_heads);
   s.cross = true;
-  const Choice choice = of_layer(o.cross_attention, {{"softmax"}}, layer);
+  const Choice choice = o.cross_attention.empty() ? Choice{"softmax"} : in_turn(o.cross_attention, layer);
   return std::make_unique<CrossAttention>(b, s, side.read_width, make_attention(choice, s, b, "model.cross_attention"));
 }
 

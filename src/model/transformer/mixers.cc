@@ -7,10 +7,6 @@ namespace attune {
 
 namespace {
 
-const Choice& in_turn(const std::vector<Choice>& list, int layer) {
-  return list[static_cast<size_t>(layer) % list.size()];
-}
-
 /// Self-attention, by model.attention and the position scheme of the input.
 struct AttentionMixer {
   static constexpr MixerKind kKind{
@@ -38,17 +34,17 @@ struct AttentionMixer {
   }
 };
 
-using Make = std::unique_ptr<Mixer> (*)(const Choice&, const MixerSetup&, const Blueprint&);
+using MakeMixerKind = std::unique_ptr<Mixer> (*)(const Choice&, const MixerSetup&, const Blueprint&);
 
 template <class T>
-std::unique_ptr<Mixer> make(const Choice& choice, const MixerSetup& setup, const Blueprint& b) {
+std::unique_ptr<Mixer> make_mixer_kind(const Choice& choice, const MixerSetup& setup, const Blueprint& b) {
   typename T::Options options;
   apply_options(fields_of(options), choice, "model.mixer");
   return T::make(options, setup, b);
 }
 
-constexpr Make kMakers[] = {
-#define MIXER(type) make<type>,
+constexpr MakeMixerKind kMixerMakers[] = {
+#define MIXER(type) make_mixer_kind<type>,
 #include "model/transformer/mixers.inc"
 #undef MIXER
 };
@@ -75,7 +71,7 @@ const std::vector<Fields>& mixer_options() {
 
 std::unique_ptr<Mixer> make_mixer(const MixerSetup& setup, const Blueprint& place) {
   const Choice& choice = in_turn(setup.options.mixer, setup.layer);
-  return kMakers[find_kind(mixer_kinds(), choice, "model.mixer")](choice, setup, place);
+  return kMixerMakers[find_kind(mixer_kinds(), choice, "model.mixer")](choice, setup, place);
 }
 
 }  // namespace attune

@@ -28,7 +28,7 @@ std::unique_ptr<LayerNorm> last_norm(const ModelOptions& o, const Blueprint& b) 
   return o.norm == NormPlace::pre ? std::make_unique<LayerNorm>(b.at("norm"), o.d_model) : nullptr;
 }
 
-double weights_of(const std::vector<Block>& blocks) {
+double weights_of_blocks(const std::vector<Block>& blocks) {
   double sum = 0;
   for (const Block& b : blocks) sum += b.multiplied_weights();
   return sum;
@@ -124,10 +124,10 @@ double TransformerDecoder::mixing_operations(const Parameters& parameters, const
   return sum;
 }
 
-double TransformerEncoder::multiplied_weights(double share) const { return share * weights_of(blocks_); }
+double TransformerEncoder::multiplied_weights(double share) const { return share * weights_of_blocks(blocks_); }
 
 MultipliedWeights TransformerDecoder::multiplied_weights(double share) const {
-  MultipliedWeights m{0, share * weights_of(blocks_)};
+  MultipliedWeights m{0, share * weights_of_blocks(blocks_)};
   if (prefixed_) m.source = m.target;
   for (const Block& b : blocks_) {
     if (!b.cross) continue;
