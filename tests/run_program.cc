@@ -74,6 +74,20 @@ RunningProgram::~RunningProgram() {
 
 void RunningProgram::send(int signal) const { kill(pid_, signal); }
 
+bool RunningProgram::running() const {
+  siginfo_t info{};
+  return waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_pid == 0;
+}
+
+bool RunningProgram::wait_until(const std::function<bool()>& so) const {
+  while (!so())
+    if (!running())
+      return so();
+    else
+      usleep(5000);  // leaves the core to the program; nothing depends on how long
+  return true;
+}
+
 std::string RunningProgram::err() const { return slurp(files_->folder / "err"); }
 
 Outcome RunningProgram::wait() {

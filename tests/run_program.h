@@ -1,5 +1,6 @@
 // Runs a program as a user would, and gives back what it said.
 #pragma once
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -30,6 +31,10 @@ class RunningProgram {
   RunningProgram(const RunningProgram&) = delete;
   RunningProgram& operator=(const RunningProgram&) = delete;
   void send(int signal) const;
+  /// Whether it has not ended yet.
+  bool running() const;
+  /// Until it is so, or the program has ended: true when it is so. However slow the machine is.
+  bool wait_until(const std::function<bool()>& so) const;
   /// What it has said on stderr so far.
   std::string err() const;
   /// Waits for its end. The code of one ended by a signal is 128 + its number.

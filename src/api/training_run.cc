@@ -22,6 +22,18 @@ namespace fs = std::filesystem;
 /// Where most runs land: what estimates of time assume before anything was measured.
 constexpr double kLikelyShareOfPeak = 0.55;
 
+/// Of the program itself: its code, the libraries it needs, and what they hold.
+constexpr int64_t kProgramBytes = 24 << 20;
+/// Of a piece of a vocabulary: its text, and what finds it in one.
+constexpr int64_t kPieceBytes = 256;
+
+/// What a run holds beside the model and what training it takes. It is computed, not asked of the system: what a
+/// process happens to hold differs from one start to the next, and so would the budget that is chosen by it, and the
+/// weights.
+int64_t held_beside(const TrainingData& data, const Tokenizers& t) {
+  return kProgramBytes + data.bytes() + kPieceBytes * (t.source->size() + (t.joint() ? 0 : t.target->size()));
+}
+
 }  // namespace
 
 void Smoothed::add(const UpdateResult& r, double seconds) {
@@ -131,12 +143,12 @@ TrainingData TrainingRun::read_data() {
 const TrainOptions& TrainingRun::fit_to_memory() {
   const int64_t longest = data_.train.longest();
   forget_freed_memory();  // what reading the data took and gave back is not held
-  held_ = resident_bytes() - model_.parameters().size() * static_cast<int64_t>(sizeof(float));
+  held_ = held_beside(data_, tokenizers_);
   if (recipe_.train.memory.bytes > 0) {
     const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());
     const bool chosen = recipe_.train.batch_tokens.automatic();
     int64_t& tokens = recipe_.train.batch_tokens.tokens;
-    // What the system holds varies a little from one start to the next: a budget that is chosen leaves room for that.
+    // What the allocator makes of it is a little more: a budget that is chosen leaves room for that.
     const int64_t spare = chosen ? recipe_.train.memory.bytes / 32 : 0;
     const auto need = [&](TokenBudget b) { return held_ + memory(b).total() + spare; };
     if (place_.from) {  // its budget is part of what it is

@@ -89,7 +89,22 @@ void mix_corpora(const DataSettings& options, Sides sides, TrainingData& data) {
   data.train.mixture = std::move(m);
 }
 
+/// What is in memory of a corpus; what is on the disk takes none.
+int64_t bytes_of(const Corpus& c) {
+  const auto of = [](const auto& list) { return std::ssize(list) * static_cast<int64_t>(sizeof(list[0])); };
+  return of(c.source.ids) + of(c.source.start) + of(c.target.ids) + of(c.target.start) + of(c.alignment.start) +
+         of(c.alignment.sources) + of(c.weights) + of(c.file_starts);
+}
+
 }  // namespace
+
+int64_t TrainingData::bytes() const {
+  int64_t texts = 0;
+  for (const auto* side : {&valid_source, &valid_target})
+    for (const std::string& line : *side) texts += std::ssize(line) + static_cast<int64_t>(sizeof(line));
+  const int64_t order = train.window > 0 ? 0 : train.size() * static_cast<int64_t>(sizeof(int32_t));
+  return bytes_of(train) + bytes_of(valid) + texts + order;
+}
 
 TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool,
                                 const CorpusPlace* place) {

@@ -15,6 +15,9 @@ struct TrainingData {
   PairReport train_report, valid_report;
   bool held_out = false;     // valid was taken out of train
   std::string content_hash;  // of the text of both: a resumed run compares it
+
+  /// Memory it takes, with the order of an epoch.
+  int64_t bytes() const;
 };
 
 /// Where training data that is too large for memory is kept, encoded, so that a later run need not read the text again.

@@ -8,7 +8,6 @@
 
 #include "api/small_run.h"
 #include "base/files.h"
-#include "base/limits.h"
 #include "checks.h"
 
 namespace attune::test {
@@ -121,10 +120,16 @@ TEST_F(TrainerTest, EndsByEveryUnit) {
   EXPECT_EQ(run.train("u", {"train.stop=1u"}).outcome.updates, 1);
   EXPECT_EQ(run.train("e", {"train.stop=2e"}).outcome.updates, 8);
   EXPECT_EQ(run.train("t", {"train.stop=1100t"}).outcome.updates, 2);
-  const TrainingOutcome o = run.train("m", {"train.stop=0.001m", "train.save=1m"}).outcome;
-  EXPECT_GE(o.seconds, 0.06);
-  EXPECT_LT(o.seconds, 30);
+  // Of time, the first update that reaches it is the last.
+  Trainer trainer({.recipe = run.recipe(), .out = run.folder / "m", .sets = {"train.stop=0.001m", "train.save=1m"}});
+  std::vector<double> seconds;
+  TrainingEvents events;
+  events.on_update = [&](const TrainingStatus& s) { seconds.push_back(s.seconds); };
+  const TrainingOutcome o = trainer.run(events);
   EXPECT_EQ(o.reason, Reason::finished);
+  ASSERT_EQ(std::ssize(seconds), o.updates);
+  EXPECT_GE(seconds.back(), 0.06);
+  for (size_t i = 0; i + 1 < seconds.size(); ++i) EXPECT_LT(seconds[i], 0.06);
 }
 
 TEST_F(TrainerTest, KeepsWhatTheRecipeSays) {
@@ -254,25 +259,6 @@ TEST_F(TrainerTest, FailuresOfTheLogsAreTold) {
   EXPECT_EQ(trouble(ErrorKind::io, "out"), "cannot read " + metrics + ": Is a directory");
   fs::remove(metrics);
   EXPECT_EQ(run.train("out").outcome.updates, 22);
-}
-
-TEST_F(TrainerTest, MemoryIsWhatWasSaid) {
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  GTEST_SKIP() << "the sanitizer's own memory counts as the program's";
-#endif
-  // Large enough that weights and activations outweigh the rest of the test program.
-  const Sets sets{"model.d_model=256", "model.d_ff=1024", "model.encoder_layers=3", "model.decoder_layers=3",
-                  "train.stop=2u",     "train.save=9u",   "train.batch_tokens=2048"};
-  const int64_t before = resident_bytes();
-  int64_t said = 0, used = 0;
-  Trainer trainer({.recipe = run.recipe(), .out = run.folder / "out", .sets = sets, .threads = 2});
-  TrainingEvents events;
-  events.on_plan = [&](const TrainingPlan& p) { said = p.memory; };
-  events.on_update = [&](const TrainingStatus& s) { used = std::max(used, s.memory - before); };
-  trainer.run(events);
-  EXPECT_GT(said, 50 << 20);
-  EXPECT_LT(static_cast<double>(used), 1.15 * static_cast<double>(said));
-  EXPECT_GT(static_cast<double>(used), 0.5 * static_cast<double>(said));
 }
 
 }  // namespace

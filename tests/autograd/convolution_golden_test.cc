@@ -4,6 +4,7 @@
 
 #include "autograd/convolution.h"
 #include "autograd/op_checks.h"
+#include "places.h"
 
 namespace attune {
 namespace {
@@ -70,7 +71,7 @@ void compare(const Json& c) {
 }
 
 TEST(ConvolutionGolden, PyTorch) {
-  std::ifstream in(ATTUNE_SOURCE_DIR "/tests/golden/public/convolution.json");
+  std::ifstream in(test::source_dir() + "/tests/golden/public/convolution.json");
   const Json cases = in ? Json::parse(in).at("cases") : Json();
   ASSERT_GE(cases.size(), 8u);
   for (const Json& c : cases) compare(c);

@@ -139,6 +139,23 @@ TEST_F(Formula, AWeightOfNothingIsNoInfinity) {
   EXPECT_NEAR(loss(a, {.links = {start, keys}}), -std::log(1e-20), 1e-3);
 }
 
+/// The slope of - log A at scores is A - 1 where it should look, A elsewhere; a weight of nothing at all has none, and
+/// what flows back are numbers.
+TEST_F(Formula, GradientsOfSaturatedRowsAreNumbers) {
+  Tape tape;
+  t.ctx.tape = &tape;
+  std::vector<float> scores{-300, 0, 0, -12, 0, 0};  // of row 0 the first weight is 0, of row 1 it is 3e-6
+  Attention a = looking({1, 1, 1, 1, 1, 1});
+  a.q = t.ctx.input(Tensor(scores.data(), Shape{2, 3}), true);
+  const std::vector<int32_t> start{0, 1, 2}, keys{0, 0};
+  const Var y = guide_loss(t.ctx, a, {.links = {start, keys}});
+  EXPECT_NEAR(*y.value().as<float>(), -std::log(1e-20) + 12 + std::log(2), 1e-3);
+  tape.backward(t.ctx, y);
+  const float* slope = a.q.grad().as<float>();
+  for (int j = 0; j < 3; ++j) EXPECT_EQ(slope[j], 0) << j;
+  for (int j = 0; j < 3; ++j) EXPECT_NEAR(slope[3 + j], j == 0 ? -1 : 0.5, 1e-4) << j;
+}
+
 TEST_F(Formula, Messages) {
   const Attention a = looking({1, 1, 1, 1, 1, 1});
   const std::vector<int32_t> start{0, 1, 1}, far{3}, short_start{0, 1};

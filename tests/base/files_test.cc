@@ -153,6 +153,26 @@ TEST_F(FileTest, AFolderAppearsWhole) {
   EXPECT_EQ(entries(folder.path()), 1u);
 }
 
+/// The name of a folder is written in the one above it: that is forced to the disk too, after every file and folder.
+TEST_F(FileTest, TheNameOfAFolderIsForcedToTheDisk) {
+  const auto write = [&](const std::string& path, int nth) {
+    FolderWriter writer(path);
+    write_file(writer.path() + "/weights", "new");
+    fs::create_directory(writer.path() + "/tokenizer");
+    write_file(writer.path() + "/tokenizer/words", "new");
+    inject_file_fault({.call = Call::sync, .nth = nth, .error = EIO});
+    writer.commit();
+  };
+  for (int nth = 1; nth <= 4; ++nth) {  // two files, two folders
+    EXPECT_NE(io_error([&] { write(folder / "model", nth); }), "no error") << nth;
+    EXPECT_EQ(entries(folder.path()), 0u) << nth;
+  }
+  EXPECT_EQ(io_error([&] { write(folder / "model", 5); }),
+            "cannot force to the disk " + folder.path() + ": Input/output error");
+  EXPECT_EQ(read_file(folder / "model/weights"), "new") << "it has its name";
+  write(folder / "other", 6);  // there is no more to force
+}
+
 TEST_F(FileTest, EveryFailureLeavesTheOldFolder) {
   const std::string path = folder / "model";
   {

@@ -247,6 +247,35 @@ TEST_F(FolderTest, EveryFailureOfPruningLeavesWholeCheckpoints) {
       });
 }
 
+/// What is removed loses its name first, in one step: where that fails, nothing of it is gone.
+TEST_F(FolderTest, ACheckpointIsRenamedBeforeItIsRemoved) {
+  for (int64_t step = 1; step <= 3; ++step) save_checkpoint(dir, step, contents(step));
+  const auto removals = {std::function([&] { prune(dir, 1); }), std::function([&] { remove_after(dir, 2); })};
+  for (const auto& remove : removals) {
+    inject_file_fault({.call = Call::rename, .nth = 1, .error = EIO});
+    EXPECT_TRUE(error_of(remove, ErrorKind::io).starts_with("cannot rename " + dir + "/checkpoints/step-0000000"));
+    inject_file_fault({});
+    ASSERT_EQ(checkpoints(dir).size(), 3u);
+    for (const Checkpoint& c : checkpoints(dir)) verify_manifest(c.path);
+  }
+  // Renamed, and no further: what is left is no checkpoint.
+  inject_file_fault({.call = Call::sync, .nth = 1, .error = EIO});
+  EXPECT_NE(error_of([&] { prune(dir, 2); }, ErrorKind::io), "no error");
+  inject_file_fault({});
+  EXPECT_EQ(checkpoints(dir).size(), 2u);
+  remove_leftovers(dir);
+  EXPECT_EQ(names(dir + "/checkpoints"), (std::vector<std::string>{"step-00000002", "step-00000003"}));
+}
+
+/// A disk that can't be read for once is no reason to go back to an older checkpoint and train all of it again.
+TEST_F(FolderTest, ACheckpointThatCannotBeReadIsNotTakenForADamagedOne) {
+  for (const int64_t step : {1, 2}) save_checkpoint(dir, step, contents(step));
+  inject_file_fault({.call = Call::open, .nth = 1, .error = EIO});
+  EXPECT_EQ(error_of([&] { latest_checkpoint(dir); }, ErrorKind::io),
+            "cannot read " + dir + "/checkpoints/step-00000002/manifest.json: Input/output error");
+  EXPECT_EQ(latest_checkpoint(dir)->checkpoint.step, 2);
+}
+
 TEST_F(FolderTest, AMissingTokenizerOrFolderIsAnError) {
   ModelContents c = contents();
   c.tokenizer = folder / "none";

@@ -40,15 +40,16 @@ TEST_F(TokenizerCommand, ALineInALineOut) {
 
 /// A line is answered before the next one comes, however short.
 TEST_F(TokenizerCommand, AnswersAShortLineAtOnce) {
-  const std::string out = folder / "out";
+  const std::string to = folder / "to", from = folder / "from";
   const Outcome r = run_program(
-      "/bin/sh", {"-c", "(echo a; n=0; while [ ! -s " + out +
-                            " ]; do n=$((n+1)); [ $n -lt 1000 ] || { echo no answer >&2; break; }; sleep 0.01; done; "
-                            "echo a) | " +
-                            program_path() + " tokenizer encode " + (folder / "t") + " > " + out});
+      "/bin/sh",
+      {"-c", "mkfifo " + to + " " + from + " && { " + program_path() + " tokenizer encode " + (folder / "t") + " < " + to +
+                 " > " + from + " & exec 3> " + to + " 4< " + from +
+                 "; echo a >&3; read -r answer <&4; echo \"first: $answer\"; echo a >&3; exec 3>&-; cat <&4; wait; }"});
   EXPECT_EQ(r.err, "");
-  const std::string text = slurp(out);
-  EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 2);
+  const std::string answer =
+      run_program("/bin/sh", {"-c", "echo a | " + program_path() + " tokenizer encode " + (folder / "t")}).out;
+  EXPECT_EQ(r.out, "first: " + answer + answer);
 }
 
 /// What comes out of encode and decode in a row.

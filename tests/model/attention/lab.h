@@ -91,9 +91,30 @@ struct Lab {
     EXPECT_TRUE(mechanism->weights(pass, projected(pass, one, segments.begin(s)), out.data()));
     return out;
   }
+
+  /// Row by row, for a mechanism that can't look ahead.
+  std::vector<float> stepped() {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, parameters};
+    const int64_t w = setup.width();
+    std::vector<float> all;
+    for (int64_t s = 0; s < segments.count(); ++s) {
+      const auto state = mechanism->state(1);
+      state->use(arena);
+      for (int64_t i = segments.begin(s); i < segments.begin(s + 1); ++i) {
+        const Var x = ctx.input(Tensor(rows.data() + i * 3 * w, Shape{1, 3 * w}));
+        const Var y = mechanism->step(pass, {x, x, x, 0, w, 2 * w}, *state);
+        all.insert(all.end(), y.value().as<float>(), y.value().as<float>() + w);
+      }
+    }
+    return all;
+  }
+  using Weights = std::function<Row(int64_t i, int64_t h, int64_t from, int64_t to)>;
   /// formula(query, head, first row, end) gives the weight of each row of the sequence, and the result is their sum.
-  void expect(const std::function<Row(int64_t i, int64_t h, int64_t from, int64_t to)>& weights) {
-    const std::vector<float> got = mixed();
+  void expect(const Weights& weights) { expect(mixed(), weights); }
+  void expect_steps(const Weights& weights) { expect(stepped(), weights); }
+  void expect(const std::vector<float>& got, const Weights& weights) {
     for (int64_t s = 0; s < segments.count(); ++s)
       for (int64_t i = segments.begin(s); i < segments.begin(s) + segments.length(s); ++i)
         for (int64_t h = 0; h < setup.heads; ++h) {

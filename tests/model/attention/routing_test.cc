@@ -21,7 +21,7 @@ TEST(Routing, IsItsFormula) {
       }
       return best;
     };
-    lab.expect([&](int64_t i, int64_t h, int64_t from, int64_t to) {
+    const auto weights = [&](int64_t i, int64_t h, int64_t from, int64_t to) {
       const Row q = unit(lab.row(0, i, h));
       Row a(static_cast<size_t>(to - from), 0.0);
       int64_t seen = 0;
@@ -31,8 +31,35 @@ TEST(Routing, IsItsFormula) {
         a[static_cast<size_t>(j - from)] = std::exp(2 * dot(q, k));
       }
       return total(a) > 0 ? divided(a, total(a)) : a;
-    });
+    };
+    lab.expect(weights);
+    if (causal) lab.expect_steps(weights);
   }
+}
+
+/// Roy et al. 2020, section 4.1: a centroid keeps `decay` of itself and takes the rest from the mean of the rows that
+/// came to it, and has length 1; one that nobody came to stays.
+TEST(Routing, CentroidsMoveTowardsTheirRows) {
+  Lab lab({"routing", {{"clusters", int64_t{2}}, {"decay", 0.75}}}, true);
+  const Row before = lab.parameter("centroids");  // [2 heads x 2 clusters, 4 + 1]
+  Gradients gathered(lab.parameters);
+  gathered.start();
+  gathered.finish();
+  for (const NamedParameter& p : lab.parameters.named())
+    if (p.name.ends_with("centroids"))
+      for (const auto& [at, value] : {std::pair{5, 6.0f}, {8, -3.0f}, {9, 3.0f}})  // three rows, of sum (6, 0, 0, -3)
+        gathered.data()[p.offset + at] = value;
+  lab.mechanism->after_update(lab.parameters, gathered);
+  const Row after = lab.parameter("centroids");
+  Row moved(before.begin() + 5, before.begin() + 9);
+  for (double& x : moved) x *= 0.75;
+  moved[0] += 0.25 * 2;
+  moved[3] += 0.25 * -1;
+  moved = divided(moved, std::sqrt(dot(moved, moved)));
+  for (size_t d = 0; d < 4; ++d) EXPECT_NEAR(after[5 + d], moved[d], 1e-6) << d;
+  EXPECT_EQ(after[9], 3);
+  for (size_t c : {0u, 2u, 3u})
+    for (size_t d = 0; d < 4; ++d) EXPECT_EQ(after[5 * c + d], before[5 * c + d]) << c;
 }
 
 }  // namespace

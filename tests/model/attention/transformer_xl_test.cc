@@ -132,6 +132,45 @@ TEST(TransformerXlMemory, IsItsFormula) {
   }
 }
 
+/// A pass that only looks (sampling what the model would say) recalls what is remembered and leaves it as it is.
+TEST(TransformerXlMemory, APassThatOnlyRecallsLeavesTheMemoryAsItWas) {
+  const Layer layer(5);
+  StreamMemory streams(layer.shared.memories);
+  const Segments window = Segments::single(3);
+  std::vector<float> first(3 * 8), second(3 * 8);
+  for (size_t i = 0; i < first.size(); ++i) {
+    first[i] = std::sin(static_cast<float>(i));
+    second[i] = std::cos(static_cast<float>(i));
+  }
+  const auto read = [&](std::vector<float>& x, bool remembers) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, layer.parameters};
+    const std::vector<int32_t> stream{0};
+    pass.memory = &streams;
+    pass.streams = stream;
+    pass.remembers = remembers;
+    Carried carried;
+    const Var y = (*layer.attention)(pass, ctx.input(Tensor(x.data(), Shape{3, 8})), window, carried);
+    return std::vector<float>(y.value().as<float>(), y.value().as<float>() + y.value().size());
+  };
+  const auto remembered = [&] {
+    std::vector<float> rows(static_cast<size_t>(8 * streams.count(0, 0)));
+    streams.recall(0, 0, Tensor(rows.data(), Shape{streams.count(0, 0), 8}));
+    return rows;
+  };
+  streams.begin(1, true);
+  const auto alone = read(second, false);
+  EXPECT_EQ(streams.count(0, 0), 0);
+  read(first, true);
+  EXPECT_EQ(remembered(), first);
+  const auto sampled = read(second, false);
+  EXPECT_EQ(remembered(), first);
+  EXPECT_NE(sampled, alone) << "it does recall";
+  EXPECT_EQ(read(second, true), sampled);
+  EXPECT_EQ(streams.count(0, 0), 5);
+}
+
 ModelOptions reader(const std::string& position, int64_t memory) {
   ModelOptions o = tiny_options();
   o.shape = ModelShape::decoder;
