@@ -298,7 +298,7 @@ TEST(Search, CoverageIsWuEtAls) {
       Arena arena;
       Ctx ctx(arena);
       AttentionTap tap;
-      tap.place = fmt::format("decoder.{}.cross", model->alignment_layer());
+      tap.place = fmt::format("decoder.{}.cross", model->decoder()->alignment_layer());
       Pass pass{ctx, model->parameters(), nullptr, &tap};
       Ids input{1};
       input.insert(input.end(), h.ids.begin(), h.ids.end() - (h.finished ? 0 : 1));

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "model/contract.h"
-#include "model/layers/multi_head.h"
+#include "model/attention/multi_head.h"
 #include "model/position/scheme.h"
 
 namespace attune {
@@ -132,7 +132,7 @@ TEST(Weights, TimesValuesIsWhatWasReadOfAnotherSequence) {
       const Var x = ctx.input(Tensor(q.data(), Shape{5, w})), m = ctx.input(Tensor(k.data(), Shape{11, 2 * kv}));
       const Projected p{x, m, m, 0, 0, kv, &queries, &keys};
       const auto mixed = numbers(mechanism->mix(pass, p));
-      const auto read = numbers(mechanism->read(pass, p, std::vector<int32_t>(5, 0)));
+      const auto read = numbers(mechanism->read(pass, p, std::vector<int32_t>(5, 0), nullptr));
       ASSERT_TRUE(mechanism->weights(pass, p, weights.data()));
       for (int64_t i = 0; i < 5; ++i)
         for (int64_t c = 0; c < w; ++c) {

@@ -3,6 +3,7 @@
 
 #include <set>
 
+#include "model/layers/residual.h"
 #include "model/tiny_model.h"
 
 namespace attune {

@@ -14,15 +14,15 @@
 namespace attune {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 /// Of a row's norm; ours and theirs are within 5e-7 of it. Any other formula is off by far more.
 constexpr double kBound = 2e-6;
 
 /// The cases of a file; there are some.
-Json cases_of(const std::string& name) {
+OrderedJson cases_of(const std::string& name) {
   std::ifstream in(fmt::format("{}/tests/golden/public/{}.json", test::source_dir(), name));
-  Json cases = in ? Json::parse(in).at("cases") : Json();
+  OrderedJson cases = in ? OrderedJson::parse(in).at("cases") : OrderedJson();
   if (cases.empty()) throw std::runtime_error("no numbers for " + name);
   return cases;
 }
@@ -32,9 +32,9 @@ struct GoldenMatrix {
   std::vector<float> numbers;
   int64_t rows = 0, columns = 0;
 
-  explicit GoldenMatrix(const Json& json) : rows(std::ssize(json)), columns(std::ssize(json.at(0))) {
-    for (const Json& row : json)
-      for (const Json& x : row) numbers.push_back(x.get<float>());
+  explicit GoldenMatrix(const OrderedJson& json) : rows(std::ssize(json)), columns(std::ssize(json.at(0))) {
+    for (const OrderedJson& row : json)
+      for (const OrderedJson& x : row) numbers.push_back(x.get<float>());
   }
   const float* row(int64_t i) const { return numbers.data() + i * columns; }
   Tensor tensor(int64_t from, int64_t count) const {
@@ -43,7 +43,7 @@ struct GoldenMatrix {
   Tensor tensor() const { return tensor(0, rows); }
 };
 
-Choice choice_of(const Json& json) {
+Choice choice_of(const OrderedJson& json) {
   Choice c{json.at("kind")};
   for (const auto& [key, value] : json.items()) {
     if (key == "kind") continue;
@@ -75,7 +75,7 @@ struct Place {
   Ctx ctx{arena};
   Pass pass{ctx, parameters};
 
-  explicit Place(const Json& c) {
+  explicit Place(const OrderedJson& c) {
     setup.heads = c.at("heads");
     setup.heads_kv = c.at("heads_kv");
     setup.dim = c.at("dim");
@@ -92,7 +92,7 @@ struct Place {
     FAIL() << "no parameter " << name;
   }
   /// All parameters; names are those of `prefix` unless they begin with "encoder.".
-  void begin(const Json& c, const std::string& prefix) {
+  void begin(const OrderedJson& c, const std::string& prefix) {
     parameters.allocate();
     initialize(parameters, shared.inits, 5);
     if (c.contains("parameters"))
@@ -109,7 +109,7 @@ struct Between : Place {
   std::unique_ptr<RelativePosition> position;
   GoldenMatrix q, k, v, out;
 
-  explicit Between(const Json& c) : Place(c), q(c.at("q")), k(c.at("k")), v(c.at("v")), out(c.at("out")) {
+  explicit Between(const OrderedJson& c) : Place(c), q(c.at("q")), k(c.at("k")), v(c.at("v")), out(c.at("out")) {
     mechanism = make_attention(choice_of(c.at("attention")), setup, layer(), "model.attention");
     if (c.contains("position")) {
       scheme = make_position(choice_of(c.at("position")), {setup.width(), 16}, Blueprint(shared), "model.position");
@@ -143,7 +143,7 @@ class Public : public testing::TestWithParam<const char*> {};
 
 TEST_P(Public, GivesTheSameNumbers) {
   int compared = 0;
-  for (const Json& c : cases_of(GetParam())) {
+  for (const OrderedJson& c : cases_of(GetParam())) {
     if (!c.contains("q")) continue;
     SCOPED_TRACE(c.at("name").get<std::string>());
     Between between(c);
@@ -162,7 +162,7 @@ INSTANTIATE_TEST_SUITE_P(Implementations, Public,
 
 /// Luna works on rows before their projection, and hands a stream from layer to layer.
 TEST(PublicLuna, GivesTheSameNumbers) {
-  for (const Json& c : cases_of("luna")) {
+  for (const OrderedJson& c : cases_of("luna")) {
     SCOPED_TRACE(c.at("name").get<std::string>());
     Place place(c);
     std::vector<std::unique_ptr<SelfAttention>> layers;
@@ -170,7 +170,7 @@ TEST(PublicLuna, GivesTheSameNumbers) {
       layers.push_back(std::make_unique<SelfAttention>(
           place.layer(i), place.setup,
           make_attention(choice_of(c.at("attention")), place.setup, place.layer(i), "model.attention"), nullptr));
-    Json named = Json::object();
+    OrderedJson named = OrderedJson::object();
     for (const auto& [name, value] : c.at("parameters").items())
       named["encoder." + name.substr(0, 1) + ".self" + name.substr(1)] = value;
     named["encoder.luna.memory"] = c.at("memory");
@@ -184,15 +184,16 @@ TEST(PublicLuna, GivesTheSameNumbers) {
                   GoldenMatrix(c.at(fmt::format("out{}", i))), 0, fmt::format("layer {}", i));
     if (!place.setup.causal) continue;
     const auto state = layers[0]->mechanism->state(1);
+    const StateShare share{state.get(), 1};
     for (int64_t i = 0; i < x.rows; ++i)
-      expect_rows(layers[0]->step(place.pass, place.ctx.input(x.tensor(i, 1)), {}, *state).value(),
+      expect_rows(layers[0]->step(place.pass, place.ctx.input(x.tensor(i, 1)), {}, {&share, 1}).value(),
                   GoldenMatrix(c.at("out0")), i, "step by step");
   }
 }
 
 /// A text in windows, each of which reads what the layer remembers of those before.
 TEST(PublicTransformerXl, RemembersTheSame) {
-  const Json cases = cases_of("transformer_xl"), &c = cases.back();
+  const OrderedJson cases = cases_of("transformer_xl"), &c = cases.back();
   Place place(c);
   const auto scheme =
       make_position(choice_of(c.at("position")), {place.setup.width(), 16}, Blueprint(place.shared), "model.position");
@@ -207,7 +208,7 @@ TEST(PublicTransformerXl, RemembersTheSame) {
   place.pass.rows = &at_hand;
   const GoldenMatrix x(c.at("x")), want(c.at("outs"));
   int64_t from = 0;
-  for (const Json& length : c.at("lengths")) {
+  for (const OrderedJson& length : c.at("lengths")) {
     const auto n = length.get<int64_t>();
     memory.begin(1, from == 0);
     const Segments window = Segments::single(n);
@@ -219,7 +220,7 @@ TEST(PublicTransformerXl, RemembersTheSame) {
 }
 
 TEST(PublicAdaptiveSpan, CostsTheSame) {
-  const Json c = cases_of("adaptive_span").at(0);
+  const OrderedJson c = cases_of("adaptive_span").at(0);
   Between between(c);
   Var loss;
   between.pass.loss_terms = &loss;
@@ -228,12 +229,12 @@ TEST(PublicAdaptiveSpan, CostsTheSame) {
 }
 
 TEST(PublicSinusoidal, IsTheSameTable) {
-  for (const Json& c : cases_of("sinusoidal")) {
+  for (const OrderedJson& c : cases_of("sinusoidal")) {
     SCOPED_TRACE(c.at("name").get<std::string>());
     const GoldenMatrix want(c.at("table"));
     Place place({{"heads", 1}, {"heads_kv", 1}, {"dim", want.columns}, {"causal", false}});
     const auto scheme = make_position({"sinusoidal"}, {want.columns, 1001}, Blueprint(place.shared), "model.position");
-    place.begin(Json::object(), "");
+    place.begin(OrderedJson::object(), "");
     const Var table = scheme->table(place.pass);
     for (int64_t i = 0; i < want.rows; ++i)
       for (int64_t j = 0; j < want.columns; ++j)
@@ -245,11 +246,11 @@ TEST(PublicSinusoidal, IsTheSameTable) {
 /// Every distance, at the borders too, where a rounded logarithm may fall to either side.
 TEST(PublicT5, HasTheSameBuckets) {
   int compared = 0;
-  for (const Json& c : cases_of("t5")) {
+  for (const OrderedJson& c : cases_of("t5")) {
     if (!c.contains("buckets")) continue;
     const T5Buckets b{c.at("causal"), c.at("count"), c.at("farthest")};
     int64_t at = c.at("first");
-    for (const Json& bucket : c.at("buckets"))
+    for (const OrderedJson& bucket : c.at("buckets"))
       EXPECT_EQ(t5_bucket(at++, b), bucket.get<int64_t>()) << c.at("name") << ", key - query = " << at - 1;
     ++compared;
   }
@@ -258,7 +259,7 @@ TEST(PublicT5, HasTheSameBuckets) {
 
 TEST(PublicAlibi, HasTheSameSlopes) {
   int compared = 0;
-  for (const Json& c : cases_of("alibi")) {
+  for (const OrderedJson& c : cases_of("alibi")) {
     if (!c.contains("slopes")) continue;
     const GoldenMatrix want(c.at("slopes"));
     const std::vector<double> got = alibi_slopes(c.at("heads"));

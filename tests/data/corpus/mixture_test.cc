@@ -141,7 +141,7 @@ TEST(WeightsOfLines, ReachTheRowsOfABatch) {
                   b.examples[static_cast<size_t>(i)] % 3 == 0 ? 0.5F : 1.0F);
     const Batch d = take(other, 1)[0];
     expect_equal(b, d);
-    EXPECT_EQ(b.target().weights, d.weights);
+    EXPECT_EQ(b.target().weights, d.target().weights);
   }
   put(dir / "w", std::string(weights.size() / 4, ' '));
   std::string ones;

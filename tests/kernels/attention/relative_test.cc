@@ -211,7 +211,7 @@ TEST(Relative, BiasesByDiagonal) {
 TEST(Relative, BiasesByDistance) {
   const auto bias = [](int64_t distance) { return 0.25f * static_cast<float>(std::abs(distance) % 37); };
   for (const Case& c : cases()) {
-    World w(c);
+    RelativeWorld w(c);
     auto want = doubles(w.s);
     std::map<int64_t, double> sums, got;
     w.each([&](size_t r, size_t j, size_t) {

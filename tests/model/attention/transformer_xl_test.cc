@@ -146,9 +146,10 @@ TEST(TransformerXlMemory, APassThatOnlyRecallsLeavesTheMemoryAsItWas) {
     Arena arena;
     Ctx ctx(arena);
     Pass pass{ctx, layer.parameters};
-    const std::vector<int32_t> stream{0};
+    Rows at_hand;
+    at_hand.streams = {0};
     pass.memory = &streams;
-    pass.streams = stream;
+    pass.rows = &at_hand;
     pass.remembers = remembers;
     Carried carried;
     const Var y = (*layer.attention)(pass, ctx.input(Tensor(x.data(), Shape{3, 8})), window, carried);
