@@ -21,10 +21,14 @@ macro(attune_cut files_in_a_unit)
   endforeach()
 endmacro()
 
-# attune_units(TARGET ROOT FILE...): units of those FILEs of TARGET, one set for each folder right below ROOT.
+# attune_units(TARGET ROOT FILE... [FILES N]): units of those FILEs of TARGET, one set for each folder right below ROOT.
 function(attune_units target root)
+  cmake_parse_arguments(PARSE_ARGV 2 given "" "FILES" "")
+  if(NOT given_FILES)
+    set(given_FILES ${ATTUNE_UNIT_FILES})
+  endif()
   set(folders)
-  foreach(file ${ARGN})
+  foreach(file ${given_UNPARSED_ARGUMENTS})
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${root} OUTPUT_VARIABLE path)
     string(REGEX REPLACE "/.*" "" folder "${path}")
     file(STRINGS ${file} json REGEX "include <nlohmann/json.hpp>" LIMIT_COUNT 1)
@@ -36,13 +40,21 @@ function(attune_units target root)
   endforeach()
   list(REMOVE_DUPLICATES folders)
   foreach(folder ${folders})
-    attune_cut(${ATTUNE_UNIT_FILES} ${files_${folder}})
+    attune_cut(${given_FILES} ${files_${folder}})
     foreach(i RANGE 1 ${units})
       math(EXPR i "${i} - 1")
       set_source_files_properties(${unit_${i}} PROPERTIES UNITY_GROUP ${folder}_${i})
     endforeach()
   endforeach()
   set_target_properties(${target} PROPERTIES UNITY_BUILD ${ATTUNE_UNITY} UNITY_BUILD_MODE GROUP)
+endfunction()
+
+# attune_precompile(TARGET HEADER...): headers that most files of TARGET need, parsed once.
+function(attune_precompile target)
+  if(ATTUNE_UNITY)
+    target_precompile_headers(${target} PRIVATE ${ARGN})
+    target_compile_options(${target} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fpch-preprocess>)  # or ccache can't
+  endif()
 endfunction()
 
 # attune_kernel_units(OUT FILE...): OUT becomes what to compile for the FILEs. Those that are compiled once per instruction

@@ -1,9 +1,9 @@
 // Activation, dropout and exp: a row in, a row out.
-#include "kernels/activation.h"
+#include "kernels/rows/activation.h"
 
 #include <cmath>
 
-#include "kernels/elementwise.h"
+#include "kernels/rows/elementwise.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

@@ -1,5 +1,5 @@
 // One update of Adam over flat memory: four numbers in and three out per parameter.
-#include "kernels/adam.h"
+#include "kernels/optimizer/adam.h"
 
 #include <cmath>
 

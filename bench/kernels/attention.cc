@@ -1,5 +1,5 @@
 // Fused attention: 8 heads of 64. No library here has it; the naive form is the textbook's three loops, small only.
-#include "kernels/attention.h"
+#include "kernels/attention/attention.h"
 
 #include <fmt/format.h>
 

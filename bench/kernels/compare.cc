@@ -6,8 +6,8 @@
 #include <cstring>
 #include <limits>
 
-#include "kernels/gemm.h"
-#include "kernels/int8.h"
+#include "kernels/matrix/gemm.h"
+#include "kernels/matrix/int8.h"
 #include "kernels/isa.h"
 #include "laboratory.h"
 

@@ -1,5 +1,5 @@
 // Convolutions of training, over sequences and over pictures: all three passes, against the peak.
-#include "kernels/convolution.h"
+#include "kernels/convolution/convolution.h"
 
 #include <fmt/format.h>
 

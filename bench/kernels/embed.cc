@@ -1,5 +1,5 @@
 // From ids to rows: table[id] sqrt(d) + position, with dropout.
-#include "kernels/embed.h"
+#include "kernels/vocabulary/embed.h"
 
 #include <cmath>
 

@@ -1,5 +1,5 @@
 // Matrix products: the three of training and those of decoding, against both libraries. Weights are W [n, k].
-#include "kernels/gemm.h"
+#include "kernels/matrix/gemm.h"
 
 #include <fmt/format.h>
 

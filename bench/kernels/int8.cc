@@ -1,5 +1,5 @@
 // Products with int8 weights, of decoding and of encoding a few sentences: against our own f32 and oneDNN's int8.
-#include "kernels/int8.h"
+#include "kernels/matrix/int8.h"
 
 #include <fmt/format.h>
 

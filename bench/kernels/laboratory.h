@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "api/timing.h"
+#include "bench/timing.h"
 #include "base/aligned.h"
-#include "kernels/convolution.h"
+#include "kernels/convolution/convolution.h"
 #include "tensor/tensor.h"
 
 namespace attune::laboratory {

@@ -1,5 +1,5 @@
 // Residual connection and layer norm in one pass. The limit is a copy of as many bytes: two rows in, two rows out.
-#include "kernels/norm.h"
+#include "kernels/rows/norm.h"
 
 #include <cmath>
 

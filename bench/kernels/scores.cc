@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "kernels/score_attention.h"
+#include "kernels/attention/score_attention.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

@@ -2,9 +2,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/output_loss.h"
-#include "kernels/cross_entropy.h"
-#include "kernels/reduce.h"
+#include "autograd/losses/output_loss.h"
+#include "kernels/vocabulary/cross_entropy.h"
+#include "kernels/rows/reduce.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

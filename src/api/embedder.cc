@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "api/arenas.h"
-#include "api/line_groups.h"
-#include "api/model_files.h"
+#include "inference/arenas.h"
+#include "inference/line_groups.h"
+#include "inference/model_files.h"
 #include "base/denormals.h"
 #include "base/error.h"
 

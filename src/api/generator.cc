@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <mutex>
 
-#include "api/arenas.h"
-#include "api/line_groups.h"
-#include "api/model_files.h"
-#include "api/search_setup.h"
-#include "api/text_stream.h"
+#include "inference/arenas.h"
+#include "inference/line_groups.h"
+#include "inference/model_files.h"
+#include "inference/search_setup.h"
+#include "inference/text_stream.h"
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"

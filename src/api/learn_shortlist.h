@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "api/model_files.h"
+#include "inference/model_files.h"
 #include "attune/quantize.h"
 
 namespace attune {

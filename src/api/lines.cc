@@ -1,6 +1,6 @@
 #include "attune/lines.h"
 
-#include "data/line_reader.h"
+#include "data/files/line_reader.h"
 
 namespace attune {
 

@@ -6,7 +6,7 @@
 #include "attune/version.h"
 #include "base/error.h"
 #include "base/text.h"
-#include "data/line_reader.h"
+#include "data/files/line_reader.h"
 #include "measure/metric.h"
 #include "measure/resample.h"
 

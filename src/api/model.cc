@@ -4,15 +4,15 @@
 #include <filesystem>
 #include <set>
 
-#include "api/metrics_file.h"
-#include "api/run_folder.h"
+#include "run/metrics_file.h"
+#include "run/run_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
-#include "data/data_files.h"
+#include "data/files/data_files.h"
 #include "data/tokenizers.h"
 #include "decode/shortlist.h"
 #include "recipe/reader.h"

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "data/probe_lines.h"
+#include "data/probes/probe_lines.h"
 
 namespace attune {
 

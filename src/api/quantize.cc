@@ -5,8 +5,8 @@
 #include <filesystem>
 
 #include "api/learn_shortlist.h"
-#include "api/model_files.h"
-#include "api/task_metrics.h"
+#include "inference/model_files.h"
+#include "run/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -15,7 +15,7 @@
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
 #include "checkpoint/tensors.h"
-#include "data/pairs.h"
+#include "data/files/pairs.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
 

@@ -4,9 +4,9 @@
 #include <cmath>
 #include <numbers>
 
-#include "api/arenas.h"
-#include "api/line_groups.h"
-#include "api/model_files.h"
+#include "inference/arenas.h"
+#include "inference/line_groups.h"
+#include "inference/model_files.h"
 #include "base/denormals.h"
 #include "base/error.h"
 #include "decode/search.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "api/answer_model.h"
+#include "inference/answer_model.h"
 
 namespace attune {
 

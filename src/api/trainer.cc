@@ -3,7 +3,7 @@
 #include <atomic>
 #include <filesystem>
 
-#include "api/training_run.h"
+#include "run/training_run.h"
 #include "base/error.h"
 #include "model/parts.h"
 #include "train/guidance.h"

@@ -4,16 +4,16 @@
 #include <mutex>
 #include <numeric>
 
-#include "api/arenas.h"
-#include "api/look.h"
-#include "api/model_files.h"
-#include "api/search_setup.h"
-#include "api/text_stream.h"
-#include "api/word_alignment.h"
+#include "inference/arenas.h"
+#include "inference/look.h"
+#include "inference/model_files.h"
+#include "inference/search_setup.h"
+#include "inference/text_stream.h"
+#include "inference/word_alignment.h"
 #include "base/error.h"
 #include "base/function_ref.h"
 #include "base/text.h"
-#include "data/data_files.h"
+#include "data/files/data_files.h"
 #include "decode/search.h"
 #include "text/piece_words.h"
 

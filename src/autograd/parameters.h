@@ -8,8 +8,8 @@
 
 #include "autograd/tape.h"
 #include "base/aligned.h"
-#include "kernels/gemm.h"
-#include "kernels/int8.h"
+#include "kernels/matrix/gemm.h"
+#include "kernels/matrix/int8.h"
 
 namespace attune {
 

@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/corpus/corpus.h"
 #include "data/piece_dropout.h"
 #include "data/streams.h"
 #include "tensor/rows.h"

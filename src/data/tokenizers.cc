@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
-#include "data/pairs.h"
+#include "data/files/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "data/training_data.h"
+#include "data/corpus/training_data.h"
 #include "recipe/settings.h"
 #include "text/labels.h"
 #include "text/tokenizer.h"

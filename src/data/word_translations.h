@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "data/corpus.h"
+#include "data/corpus/corpus.h"
 
 namespace attune {
 

@@ -1,7 +1,7 @@
 // An ensemble's next token: the mean of what its models think probable.
 #pragma once
-#include "kernels/elementwise.h"
-#include "kernels/reduce.h"
+#include "kernels/rows/elementwise.h"
+#include "kernels/rows/reduce.h"
 
 namespace attune {
 

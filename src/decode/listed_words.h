@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "decode/hypotheses.h"
-#include "kernels/candidates.h"
+#include "kernels/vocabulary/candidates.h"
 #include "model/output_columns.h"
 
 namespace attune {

@@ -9,7 +9,7 @@
 #include "decode/listed_words.h"
 #include "decode/samples.h"
 #include "decode/shortlist.h"
-#include "kernels/candidates.h"
+#include "kernels/vocabulary/candidates.h"
 
 namespace attune {
 

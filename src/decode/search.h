@@ -16,7 +16,7 @@ namespace attune {
 
 class Shortlist;
 
-/// How tokens are drawn: see kernels/candidates.h.
+/// How tokens are drawn: see kernels/vocabulary/candidates.h.
 struct SamplingOptions {
   double temperature = 1;
   int64_t top_k = 0;

@@ -1,7 +1,7 @@
 // Highway's ritual, in one place. A kernel file looks like this:
 //
-//   #include "kernels/norm.h"
-//   #define KERNELS_FILE "kernels/norm.cc"      // its own path: the file is compiled once per instruction set
+//   #include "kernels/rows/norm.h"
+//   #define KERNELS_FILE "kernels/rows/norm.cc"      // its own path: the file is compiled once per instruction set
 //   #include "kernels/simd.h"
 //
 //   KERNELS_BEGIN                               // namespace attune::kernels::(instruction set)

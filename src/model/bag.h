@@ -2,7 +2,7 @@
 // a say in each label. No order, no layers: the honest baseline of classifiers (Joachims 1998; Joulin et al. 2016, "Bag
 // of Tricks for Efficient Text Classification").
 #pragma once
-#include "autograd/embed.h"
+#include "autograd/operations/embed.h"
 #include "model/family.h"
 #include "model/input/input.h"
 

@@ -1,7 +1,7 @@
 #include "model/output_columns.h"
 
 #include "base/error.h"
-#include "kernels/columns.h"
+#include "kernels/vocabulary/columns.h"
 
 namespace attune {
 

@@ -1,6 +1,6 @@
 #include "model/pass.h"
 
-#include "autograd/elementwise.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/guide.h"
+#include "autograd/attention/guide.h"
 #include "autograd/parameters.h"
 #include "tensor/rows.h"
 

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "autograd/elementwise.h"
-#include "autograd/reduce.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/reduce.h"
 #include "base/denormals.h"
 #include "base/error.h"
 #include "train/evaluator.h"

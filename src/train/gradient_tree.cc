@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
-#include "kernels/elementwise.h"
+#include "kernels/rows/elementwise.h"
 
 namespace attune {
 

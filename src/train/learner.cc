@@ -6,7 +6,7 @@
 
 #include "base/denormals.h"
 #include "base/error.h"
-#include "kernels/adam.h"  // square_norm
+#include "kernels/optimizer/adam.h"  // square_norm
 #include "model/cost.h"
 #include "train/schedule.h"
 

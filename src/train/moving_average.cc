@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "kernels/sgd.h"
+#include "kernels/optimizer/sgd.h"
 
 namespace attune {
 

@@ -1,6 +1,6 @@
 #include "train/shard_pass.h"
 
-#include "autograd/elementwise.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 

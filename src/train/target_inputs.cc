@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 #include "base/random.h"
-#include "kernels/candidates.h"
+#include "kernels/vocabulary/candidates.h"
 #include "text/vocabulary.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <thread>
 
-#include "api/answer_run.h"
+#include "run/answer_run.h"
 #include "attune/classifier.h"
 #include "attune/compare.h"
 #include "attune/look.h"

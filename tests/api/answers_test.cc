@@ -1,7 +1,7 @@
 // Models that say something about texts, from files to scores: labels, several labels, numbers, a label for each word.
 #include <gtest/gtest.h>
 
-#include "api/answer_run.h"
+#include "run/answer_run.h"
 #include "attune/bench.h"
 #include "attune/classifier.h"
 #include "attune/embedder.h"

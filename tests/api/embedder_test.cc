@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/language_run.h"
+#include "run/language_run.h"
 #include "api/model_maker.h"
 
 namespace attune::test {

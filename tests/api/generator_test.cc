@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "api/language_run.h"
-#include "api/model_files.h"
+#include "run/language_run.h"
+#include "inference/model_files.h"
 #include "attune/scorer.h"
 #include "checks.h"
 

@@ -3,7 +3,7 @@
 #include <string>
 #include <vector>
 
-#include "api/model_files.h"
+#include "inference/model_files.h"
 #include "checkpoint/model_folder.h"
 #include "run_program.h"
 #include "text/trainer.h"

@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "api/language_run.h"
+#include "run/language_run.h"
 #include "attune/model.h"
 #include "attune/test.h"
 #include "checks.h"

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "api/language_run.h"
+#include "run/language_run.h"
 #include "api/model_maker.h"
 #include "attune/translator.h"
 #include "checks.h"

@@ -6,7 +6,7 @@
 #include <cerrno>
 #include <thread>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
 

@@ -1,8 +1,8 @@
 #include "autograd/parameters.h"
 
-#include "autograd/elementwise.h"
+#include "autograd/operations/elementwise.h"
 #include "autograd/op_checks.h"
-#include "autograd/reduce.h"
+#include "autograd/operations/reduce.h"
 
 namespace attune {
 namespace {

@@ -5,8 +5,8 @@
 #include <cmath>
 #include <filesystem>
 
-#include "autograd/embed.h"
-#include "autograd/linear.h"
+#include "autograd/operations/embed.h"
+#include "autograd/operations/linear.h"
 #include "base/random.h"
 #include "checkpoint/tensors.h"
 #include "checks.h"

@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 #include "places.h"
 #include "run_program.h"
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <thread>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 #include "places.h"
 #include "run_program.h"
 

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "api/language_run.h"
+#include "run/language_run.h"
 #include "recipe/settings.h"
 
 namespace attune::test {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 #include "run_program.h"
 
 namespace attune::test {

@@ -3,7 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "api/language_run.h"
+#include "run/language_run.h"
 #include "api/model_maker.h"
 #include "cli/shell.h"
 #include "data/files.h"

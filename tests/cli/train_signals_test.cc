@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 #include "places.h"
 #include "run_program.h"
 

@@ -3,7 +3,7 @@
 #include <numeric>
 
 #include "data/files.h"
-#include "data/random_corpus.h"
+#include "data/corpus/random_corpus.h"
 
 namespace attune::test {
 namespace {

@@ -1,6 +1,6 @@
 #include "data/piece_dropout.h"
 
-#include "data/random_corpus.h"
+#include "data/corpus/random_corpus.h"
 
 namespace attune::test {
 namespace {

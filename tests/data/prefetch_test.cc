@@ -4,7 +4,7 @@
 #include <thread>
 
 #include "data/files.h"
-#include "data/random_corpus.h"
+#include "data/corpus/random_corpus.h"
 
 namespace attune::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 
 #include "clause.h"
-#include "data/line_reader.h"
+#include "data/files/line_reader.h"
 #include "places.h"
 #include "recipe/reader.h"
 #include "recipe/settings.h"

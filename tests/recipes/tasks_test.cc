@@ -4,7 +4,7 @@
 #include <random>
 #include <set>
 
-#include "api/small_run.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <ctime>
 
-#include "data/line_reader.h"
+#include "data/files/line_reader.h"
 #include "text/oracle.h"
 #include "text/trainer.h"
 

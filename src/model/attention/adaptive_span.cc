@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/reduce.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/reduce.h"
 
 namespace attune {
 

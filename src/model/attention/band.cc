@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 
 namespace attune {
 

@@ -1,7 +1,7 @@
 // What mechanisms share in which queries meet keys one by one: the fused operation over a whole batch, single rows that
 // read cached keys or a finished memory, and the weights for people to look at. They differ in which keys a query sees.
 #pragma once
-#include "kernels/score_attention.h"
+#include "kernels/attention/score_attention.h"
 #include "model/attention/key_cache.h"
 #include "model/attention/mechanism.h"
 

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "kernels/attention_step.h"
+#include "kernels/attention/attention_step.h"
 #include "model/attention/mechanism.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
 // Linearised attention: the softmax gives way to a product of feature maps, so that sums over the keys can be kept
 // instead of the keys (Katharopoulos et al. 2020, "Transformers are RNNs").
 #pragma once
-#include "autograd/linear_attention.h"
+#include "autograd/attention/linear_attention.h"
 #include "base/fields.h"
 #include "model/attention/mechanism.h"
 

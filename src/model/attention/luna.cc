@@ -2,11 +2,11 @@
 
 #include <cmath>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/linear_attention.h"
-#include "autograd/matmul.h"
-#include "autograd/reduce.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/attention/linear_attention.h"
+#include "autograd/operations/matmul.h"
+#include "autograd/operations/reduce.h"
 #include "base/error.h"
 #include "model/attention/dot_product.h"
 #include "model/attention/multi_head.h"

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "autograd/attention.h"
+#include "autograd/attention/attention.h"
 #include "base/choice.h"
 #include "base/fields.h"
 #include "model/blueprint.h"

@@ -2,8 +2,8 @@
 
 #include <cmath>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 

@@ -5,10 +5,10 @@
 #include <numeric>
 #include <utility>
 
-#include "autograd/arrange.h"
-#include "autograd/heads.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/attention/heads.h"
 #include "base/error.h"
-#include "kernels/gemm.h"
+#include "kernels/matrix/gemm.h"
 
 namespace attune {
 

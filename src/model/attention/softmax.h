@@ -1,7 +1,7 @@
 // Attention as published: every query weighs every key (Vaswani et al. 2017, section 3.2.1). How well a key fits and
 // how scores become weights can be chosen: model/score.
 #pragma once
-#include "autograd/score_attention.h"
+#include "autograd/attention/score_attention.h"
 #include "base/fields.h"
 #include "model/attention/dot_product.h"
 #include "model/score/score.h"

@@ -1,6 +1,6 @@
 #include "model/attention/transformer_xl.h"
 
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 #include "model/attention/multi_head.h"
 #include "model/stream_memory.h"
 

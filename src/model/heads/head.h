@@ -49,7 +49,7 @@ class Head {
   /// As many answers as such texts may have, for the planning of memory.
   virtual Segments most_answers(const Segments& texts) const;
   /// What the scores of one text mean: the answers, as `right` would have them. `moves`, where answers follow each
-  /// other, are added to those that were learned (kernels/viterbi.h): what is impossible is -inf there.
+  /// other, are added to those that were learned (kernels/vocabulary/viterbi.h): what is impossible is -inf there.
   virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves = {}) const = 0;
 };
 

@@ -2,8 +2,8 @@
 
 #include <charconv>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
 #include "base/error.h"
 #include "base/text.h"
 

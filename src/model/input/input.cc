@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "autograd/activation.h"
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/embed.h"
+#include "autograd/operations/activation.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/embed.h"
 #include "model/input/embed.h"
 #include "model/input/linear.h"
 #include "model/kinds.h"

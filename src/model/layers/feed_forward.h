@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "autograd/activation.h"
+#include "autograd/operations/activation.h"
 #include "model/layers/linear.h"
 #include "recipe/settings.h"
 

@@ -1,6 +1,6 @@
 // y = x W^T + b as a layer of a model.
 #pragma once
-#include "autograd/linear.h"
+#include "autograd/operations/linear.h"
 #include "model/blueprint.h"
 #include "model/pass.h"
 

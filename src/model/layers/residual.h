@@ -4,7 +4,7 @@
 #pragma once
 #include <array>
 
-#include "autograd/residual_norm.h"
+#include "autograd/operations/residual_norm.h"
 #include "model/blueprint.h"
 #include "model/pass.h"
 #include "recipe/settings.h"

@@ -1,6 +1,6 @@
 // The largest of each column.
 #pragma once
-#include "autograd/pool.h"
+#include "autograd/operations/pool.h"
 #include "model/pooling/pooling.h"
 
 namespace attune {

@@ -1,16 +1,16 @@
 #include "model/pooling/pair.h"
 
-#include "autograd/activation.h"
-#include "autograd/arrange.h"
-#include "autograd/attention.h"
-#include "autograd/elementwise.h"
-#include "autograd/pool.h"
+#include "autograd/operations/activation.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/attention/attention.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/pool.h"
 
 namespace attune {
 
 namespace {
 
-constexpr int32_t kBetween = 2;  // the end mark: what a tab between two texts becomes (data/answers.h)
+constexpr int32_t kBetween = 2;  // the end mark: what a tab between two texts becomes (data/corpus/answers.h)
 
 /// The rows of a text up to its first end mark, and those after it; where there is one text, nothing is after it.
 std::vector<int32_t> lengths_of_sides(const Ctx& ctx, const Encoded& in) {

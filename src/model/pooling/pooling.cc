@@ -2,9 +2,9 @@
 
 #include <cmath>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/reduce.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/reduce.h"
 #include "model/kinds.h"
 #include "model/pooling/attention.h"
 #include "model/pooling/bag.h"

@@ -7,7 +7,7 @@
 #pragma once
 #include <vector>
 
-#include "autograd/relative.h"
+#include "autograd/attention/relative.h"
 #include "model/position/scheme.h"
 
 namespace attune {

@@ -1,8 +1,8 @@
 #include "model/position/music.h"
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/matmul.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/matmul.h"
 
 namespace attune {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <vector>
 
-#include "autograd/rotate.h"
+#include "autograd/attention/rotate.h"
 #include "model/position/scheme.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
 #include "model/position/shaw.h"
 
-#include "autograd/elementwise.h"
-#include "autograd/matmul.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/matmul.h"
 
 namespace attune {
 

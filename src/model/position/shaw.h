@@ -3,7 +3,7 @@
 //   e_ij = q_i . (k_j + a^K_ij) / sqrt(d)      z_i = sum over j of softmax(e)_ij (v_j + a^V_ij)
 //   a_ij = w_clip(j - i, k),  clip(x, k) = max(-k, min(k, x))
 #pragma once
-#include "autograd/relative.h"
+#include "autograd/attention/relative.h"
 #include "model/position/scheme.h"
 
 namespace attune {

@@ -2,7 +2,7 @@
 #pragma once
 #include <algorithm>
 
-#include "kernels/embed.h"
+#include "kernels/vocabulary/embed.h"
 #include "model/position/scheme.h"
 
 namespace attune {

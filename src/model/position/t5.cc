@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 #include "base/error.h"
 
 namespace attune {

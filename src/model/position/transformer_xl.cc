@@ -2,10 +2,10 @@
 
 #include <cmath>
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/linear.h"
-#include "autograd/matmul.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/linear.h"
+#include "autograd/operations/matmul.h"
 
 namespace attune {
 

@@ -2,7 +2,7 @@
 #pragma once
 #include <cmath>
 
-#include "autograd/heads.h"
+#include "autograd/attention/heads.h"
 #include "model/score/score.h"
 
 namespace attune {

@@ -1,6 +1,6 @@
 // The bilinear score, "general" (Luong et al. 2015, equation 8): a matrix between query and key, one for each head.
 #pragma once
-#include "autograd/heads.h"
+#include "autograd/attention/heads.h"
 #include "model/score/score.h"
 
 namespace attune {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/score_attention.h"
+#include "kernels/attention/score_attention.h"
 #include "model/attention/mechanism.h"
 
 namespace attune {

@@ -1,6 +1,6 @@
 // One decoder that reads the source too (model.shape = "prefix"): of each example the source, all of which its rows
 // see, then what is said, whose rows see what is before them.
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 #include "base/error.h"
 #include "model/transformer/state.h"
 #include "model/transformer/transformer.h"

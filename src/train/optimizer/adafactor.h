@@ -5,7 +5,7 @@
 // The paper's rho_t = min(1e-6 t, 1 / sqrt(t)) is schedule = "inverse-sqrt", learning_rate = 1e-2, warmup = 10000.
 #pragma once
 #include "base/aligned.h"
-#include "kernels/adafactor.h"
+#include "kernels/optimizer/adafactor.h"
 #include "train/optimizer/optimizer.h"
 
 namespace attune {

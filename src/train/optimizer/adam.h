@@ -2,7 +2,7 @@
 // defaults: beta2 = 0.98, epsilon = 1e-9. Weights decay apart from the gradients, all of them.
 #pragma once
 #include "base/aligned.h"
-#include "kernels/adam.h"
+#include "kernels/optimizer/adam.h"
 #include "train/optimizer/optimizer.h"
 
 namespace attune {

@@ -4,7 +4,7 @@
 // Hutter 2019, algorithm 1).
 #pragma once
 #include "base/aligned.h"
-#include "kernels/sgd.h"
+#include "kernels/optimizer/sgd.h"
 #include "train/optimizer/optimizer.h"
 
 namespace attune {

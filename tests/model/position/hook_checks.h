@@ -4,10 +4,10 @@
 #include <memory>
 #include <random>
 
-#include "autograd/attention.h"
+#include "autograd/attention/attention.h"
 #include "autograd/op_checks.h"
 #include "base/aligned.h"
-#include "kernels/attention_step.h"
+#include "kernels/attention/attention_step.h"
 
 namespace attune {
 

@@ -1,0 +1,39 @@
+#include "advise/recipe_layout.h"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+
+namespace attune {
+
+namespace {
+
+constexpr size_t kComments = 32;  // the column where comments begin, as in recipe/writer.cc
+
+}  // namespace
+
+RecipeLayout::RecipeLayout(SizedRecipe& sized, NewRecipe& result)
+    : sized_(sized), result_(result), fields_(fields_of(sized.recipe)) {}
+
+void RecipeLayout::key(const std::string& name, std::string reason) {
+  const std::string full = section_.empty() ? name : section_ + "." + name;
+  const Field& field = find_field(fields_, full);
+  if (reason.empty()) reason = sized_.reasons.contains(full) ? sized_.reasons[full] : field.sentence;
+  const std::string value = literal_of(field.get());
+  result_.settings.emplace_back(full, value);
+  line(name + " = " + value, "# " + reason);
+}
+
+void RecipeLayout::line(const std::string& setting, const std::string& comment) {
+  const bool above = setting.size() + 1 > kComments || kComments + comment.size() > 120;
+  result_.text += above ? comment + "\n" + setting + "\n" : fmt::format("{:<{}}{}\n", setting, kComments, comment);
+}
+
+std::string time_text(double seconds) {
+  if (seconds < 90) return fmt::format("{:.0f} seconds", std::max(1.0, seconds));
+  if (seconds < 90 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
+  if (seconds < 48 * 3600) return fmt::format("{:.1f} hours", seconds / 3600);
+  return fmt::format("{:.0f} days", seconds / 86400);
+}
+
+}  // namespace attune

@@ -1,0 +1,246 @@
+// The page of a comparison: one file that needs nothing else, with no scripts.
+#include <fmt/core.h>
+
+#include <algorithm>
+
+#include "compare/files.h"
+#include "compare/table.h"
+#include "attune/version.h"
+#include "base/text.h"
+#include "show/html.h"
+#include "show/plot.h"
+
+namespace attune {
+
+namespace {
+
+using show::escaped;
+using VariantState = ComparedVariant::State;
+
+constexpr const char* kStyle =
+    R"(:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--soft:#57606a;--edge:#d9dee4;--best:#0067a3;
+--wash:#eaf3fa}
+@media (prefers-color-scheme:dark){:root{--page:#14181d;--card:#1c2128;--text:#e6eaef;--soft:#9aa5b1;--edge:#333b46;--best:#7cc4f4;
+--wash:#1d2f3d}}
+*{box-sizing:border-box}
+body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",
+"DejaVu Sans",sans-serif}
+main{max-width:1180px;margin:0 auto;padding:32px 20px 64px}
+h1{font-size:28px;line-height:1.2;margin:0 0 6px}h2{font-size:20px;margin:0 0 4px}h3{font-size:15px;margin:0 0 2px}
+p{margin:0 0 12px}.soft{color:var(--soft)}
+code,pre{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px}
+pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px 14px;white-space:pre-wrap;overflow-wrap:anywhere;margin:12px 0}
+section{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:20px 22px;margin:18px 0}
+.cards,.two,.pictures{display:grid;gap:16px}
+.cards{grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
+.two{grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
+.pictures{grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}.pictures+.pictures{margin-top:26px}
+.card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
+.card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
+.scroll{overflow-x:auto}
+table{border-collapse:collapse;font-size:14px;min-width:100%;font-variant-numeric:tabular-nums}
+th,td{padding:7px 9px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
+th{color:var(--soft);font-weight:600;vertical-align:bottom}td.n{white-space:nowrap}td.n,th.n{text-align:right}
+td:first-child{font-weight:600;white-space:nowrap}tr:last-child td{border-bottom:0}
+td.best{color:var(--best);font-weight:700;background:var(--wash)}
+td.reason{color:var(--soft)}
+ul.keys{list-style:none;padding:0;margin:0 0 10px;display:flex;flex-wrap:wrap;gap:4px 18px;font-size:14px}
+dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px;margin:0;font-size:14px}
+dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
+figure{margin:0}figcaption{font-size:14px;color:var(--soft)}
+@media print{section,.card{break-inside:avoid}}
+)";
+
+std::string section(const std::string& title, const std::string& lead, const std::string& body) {
+  if (body.empty()) return "";
+  return "<section>\n<h2>" + escaped(title) + "</h2>\n" +
+         (lead.empty() ? "" : "<p class=\"soft\">" + escaped(lead) + "</p>\n") + body + "</section>\n";
+}
+
+std::string figure(const std::string& title, const std::string& drawing) {
+  return drawing.empty() ? "" : "<figure>\n<h3>" + escaped(title) + "</h3>\n" + drawing + "</figure>\n";
+}
+
+/// Who leads in what.
+std::string cards(const Comparison& c, const std::vector<TableColumn>& columns) {
+  const struct {
+    std::vector<std::string> titles;  // the first that there is
+    const char *says, *unit;
+  } wanted[] = {{{c.metric == "loss" || c.metric == "perplexity" ? "loss" : "test " + c.metric, c.metric, "loss"},
+                 "best quality",
+                 ""},
+                {{"train tok/s"}, "trains fastest", " tokens/s"},
+                {{"decode tok/s"}, "decodes fastest", " tokens/s"},
+                {{"memory MB"}, "least memory", " MB"}};
+  std::string out;
+  for (const auto& w : wanted)
+    for (const std::string& title : w.titles) {
+      const auto column =
+          std::find_if(columns.begin(), columns.end(), [&](const TableColumn& k) { return k.title == title; });
+      if (column == columns.end()) continue;
+      for (size_t i = 0; i < column->cells.size(); ++i) {
+        if (!column->is_best(i)) continue;
+        const std::string unit = *w.unit ? w.unit : " " + title;
+        out += fmt::format("<div class=\"card\"><span>{}</span><b>{}</b><span>{}{}</span></div>\n", w.says,
+                           show::label(c.variants[i].name, 60), column->cells[i], escaped(unit));
+        break;
+      }
+      break;
+    }
+  return out.empty() ? "" : "<div class=\"cards\">\n" + out + "</div>\n";
+}
+
+std::string table(const std::vector<TableColumn>& columns, size_t rows) {
+  std::string out = "<div class=\"scroll\">\n<table>\n<thead><tr>";
+  const auto is_number = [](const TableColumn& k) {
+    return std::any_of(k.numbers.begin(), k.numbers.end(), [](const auto& n) { return n.has_value(); });
+  };
+  for (const TableColumn& k : columns)
+    if (k.title != "remarks")
+      out += fmt::format("<th{} title=\"{}\">{}</th>", is_number(k) ? " class=\"n\"" : "", escaped(k.meaning),
+                         escaped(k.title));
+  out += "</tr></thead>\n<tbody>\n";
+  const TableColumn* remarks = columns.back().title == "remarks" ? &columns.back() : nullptr;
+  const size_t shown = columns.size() - (remarks ? 1 : 0);
+  for (size_t i = 0; i < rows; ++i) {
+    out += "<tr><td>" + show::label(columns[0].cells[i], 0) + "</td>";
+    if (remarks && !remarks->cells[i].empty()) {  // instead of figures
+      out += fmt::format("<td class=\"reason\" colspan=\"{}\">{}</td></tr>\n", std::max<size_t>(shown - 1, 1),
+                         show::label(remarks->cells[i], 0));
+      continue;
+    }
+    for (size_t k = 1; k < shown; ++k)
+      out +=
+          fmt::format("<td class=\"n{}\">{}</td>", columns[k].is_best(i) ? " best" : "", escaped(columns[k].cells[i]));
+    out += "</tr>\n";
+  }
+  return out + "</tbody>\n</table>\n</div>\n";
+}
+
+std::string learning(const Comparison& c) {
+  show::LinePlot plot{"validation loss over updates", "updates", "validation loss"};
+  double least = 1e300, most = 0;
+  for (size_t i = 0; i < c.variants.size(); ++i) {
+    show::Series s{c.variants[i].name, static_cast<int>(i), {}};
+    for (const CurvePoint& p : c.variants[i].curve) {
+      s.points.emplace_back(static_cast<double>(p.update), p.loss);
+      least = std::min(least, p.loss);
+      most = std::max(most, p.loss);
+    }
+    plot.series.push_back(std::move(s));
+  }
+  plot.width = 1090;
+  plot.log_y = least > 0 && most > 8 * least;  // else the end would be a flat line
+  return show::draw_lines(plot);
+}
+
+template <class F>
+std::string bars(const Comparison& c, const std::string& title, F value) {
+  std::vector<show::Bar> all;
+  for (size_t i = 0; i < c.variants.size(); ++i)
+    if (c.variants[i].state == VariantState::finished && value(c.variants[i].figures) > 0)
+      all.push_back({c.variants[i].name, static_cast<int>(i), value(c.variants[i].figures)});
+  return figure(title, show::draw_bars(title, all));
+}
+
+template <class F>
+std::string growth(const Comparison& c, const std::string& title, F value) {
+  show::LinePlot plot{title, "length of source and target, tokens", "operations", true, true};
+  for (double length = 64; length <= 16384; length *= 4) plot.x_ticks.push_back(length);
+  for (size_t i = 0; i < c.variants.size(); ++i) {
+    show::Series s{c.variants[i].name, static_cast<int>(i), {}};
+    for (const WorkAtLength& w : c.variants[i].figures.work)
+      s.points.emplace_back(static_cast<double>(w.length), value(w));
+    plot.series.push_back(std::move(s));
+  }
+  return figure(title, show::draw_lines(plot));
+}
+
+std::string pictures(const Comparison& c) {
+  std::string out;
+  for (const char* kind : {"encoder", "decoder"}) {  // a row of pictures each
+    std::string row;
+    for (const ComparedVariant& v : c.variants)
+      for (const VariantPicture& p : v.figures.pictures) {
+        const std::vector<float>& w = p.picture.weights;
+        if (w.empty() || !p.place.starts_with(kind)) continue;
+        row += fmt::format("<figure>\n<h3>{}</h3>\n<figcaption>{}; darkest: {:.0f} %</figcaption>\n{}</figure>\n",
+                           show::label(v.name, 60), escaped(p.place),
+                           100 * static_cast<double>(*std::max_element(w.begin(), w.end())),
+                           show::draw_heat_map("attention of " + v.name + ", " + p.place, p.picture));
+      }
+    if (!row.empty()) out += "<div class=\"pictures\">\n" + row + "</div>\n";
+  }
+  return out;
+}
+
+std::string circumstances(const Comparison& c) {
+  std::string out = "<dl>\n", seeds;
+  const auto line = [&](const std::string& name, const std::string& text) {
+    out += "<dt>" + escaped(name) + "</dt><dd>" + show::label(text, 0) + "</dd>\n";
+  };
+  std::vector<uint64_t> seen;
+  for (const ComparedVariant& v : c.variants)
+    if (v.state != VariantState::refused && std::find(seen.begin(), seen.end(), v.seed) == seen.end()) {
+      seen.push_back(v.seed);
+      seeds += (seeds.empty() ? "" : ", ") + std::to_string(v.seed);
+    }
+  line("machine", c.machine);
+  line("threads", std::to_string(c.threads));
+  line(seen.size() == 1 ? "seed" : "seeds", seeds);
+  line("program", std::string("attune ") + version());
+  line("recipe", c.recipe);
+  for (const TableColumn& k : columns_of(c))
+    if (k.title != "variant" && k.title != "remarks") line(k.title, k.meaning);
+  return out + "</dl>\n";
+}
+
+}  // namespace
+
+std::string comparison_page(const Comparison& c) {
+  const std::vector<TableColumn> columns = columns_of(c);
+  const auto count = static_cast<int64_t>(c.variants.size());
+  const auto finished = std::count_if(c.variants.begin(), c.variants.end(),
+                                      [](const ComparedVariant& v) { return v.state == VariantState::finished; });
+  std::string keys;
+  for (size_t i = 0; i < c.variants.size(); ++i)
+    if (!c.variants[i].curve.empty())
+      keys += "<li>" + show::draw_key(static_cast<int>(i)) + " " + show::label(c.variants[i].name, 60) + "</li>\n";
+  keys = "<ul class=\"keys\">\n" + keys + "</ul>\n";
+  const std::string speeds =
+      bars(c, "Training, target tokens a second", [](const VariantFigures& f) { return f.train_tokens_per_s; }) +
+      bars(c, "Decoding, tokens a second", [](const VariantFigures& f) { return f.decode_tokens_per_s; });
+  const std::string work = growth(c, "Self-attention alone", [](const WorkAtLength& w) { return w.self_attention; }) +
+                           growth(c, "A whole update", [](const WorkAtLength& w) { return w.update; });
+  const auto two = [](const std::string& figures) {
+    return figures.empty() ? "" : "<div class=\"two\">\n" + figures + "</div>\n";
+  };
+  std::string curves = learning(c);
+  if (!curves.empty()) curves = keys + curves;
+
+  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
+         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
+         escaped(c.recipe) + " compared</title>\n<style>\n" + kStyle + show::plot_style() +
+         "</style>\n</head>\n<body>\n<main>\n<h1>" + show::label(c.recipe, 100) + "</h1>\n<p class=\"soft\">" +
+         fmt::format("{} variants, trained one after another on the same machine with the same data; {} finished.",
+                     count, finished) +
+         "</p>\n<pre><code>" + escaped(c.command) + "</code></pre>\n" + cards(c, columns) +
+         section("Figures",
+                 "The best of each column stands out. Hold the pointer over a headline to learn what it means.",
+                 table(columns, c.variants.size())) +
+         section("Learning", "Loss on the validation set, per target token.", curves) +
+         section("Speed", "", two(speeds)) +
+         section(
+             "Growth of work",
+             "Operations of one update on one pair of sequences, counted from the model: both axes grow by factors, so "
+             "that a slope of 1 is work in proportion to the length and a slope of 2 to its square.",
+             two(work)) +
+         section(
+             "Attention",
+             "Down who looked, across what was looked at, for the same sentence of the validation set; the sharpest "
+             "head of the layer.",
+             pictures(c)) +
+         section("How it was measured", "", circumstances(c)) + "</main>\n</body>\n</html>\n";
+}
+
+}  // namespace attune

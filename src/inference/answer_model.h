@@ -1,0 +1,40 @@
+// A model folder opened to ask it about lines: what Classifier and Tagger have in common.
+#pragma once
+#include <mutex>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "inference/answerer.h"
+
+namespace attune {
+
+class AnswerModel {
+ public:
+  /// ErrorKind::model, with what to use instead, for models of another task.
+  AnswerModel(const std::string& folder, Task task, int threads);
+
+  const OpenedModel& opened() const { return opened_; }
+  const Answers& answers() const { return answers_; }
+  const std::vector<std::string>& labels() const { return labels_; }
+  std::vector<std::string> labels(size_t head) const;
+  /// The most tokens of a text.
+  int64_t longest() const { return opened_.recipe.data.max_length; }
+  /// Words in a row that count as one, at most.
+  int64_t ngrams() const { return ngrams_of(opened_.recipe); }
+  /// What it says of texts of such ids, at most longest() each. Safe to call from several threads.
+  std::vector<Answered> ask(const Sentences& texts, int64_t batch_tokens) const;
+  /// What several say about parts of one text, taken together: the mean of their scores.
+  Answered mean_of(std::span<const Answered> parts) const;
+
+ private:
+  OpenedModel opened_;
+  Answers answers_;
+  std::vector<std::string> labels_;
+  std::vector<bool> begins_;  // ids that begin a word, of a model that answers to each
+  mutable std::mutex mutex_;
+  mutable ThreadPool pool_;
+};
+
+}  // namespace attune

@@ -1,0 +1,80 @@
+#include "inference/answerer.h"
+
+#include "base/denormals.h"
+#include "base/error.h"
+#include "train/evaluator.h"
+
+namespace attune {
+
+Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+  check(tokenizers.labels != nullptr, "answers", "the tokenizer has no labels");
+  return Answers(kinds_of_head(recipe.model.head), tokenizers.labels);
+}
+
+int64_t ngrams_of(const Recipe& recipe) { return recipe.model.kind.kind == "bag" ? recipe.model.ngrams : 1; }
+
+Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
+  const Sides sides = sides_of(recipe.task);
+  if (sides != Sides::answers) {
+    Encoders e = tokenizers.encoders(sides);
+    if (recipe.model.head.kind == "words") e.masked = tokenizers.target->size();
+    return e;
+  }
+  return answer_encoders(tokenizers.source, answers_of(recipe, tokenizers),
+                         {recipe.task == Task::tag, ngrams_of(recipe)});
+}
+
+Tokenizers learn_tokenizers(const Recipe& recipe) {
+  const Sides sides = sides_of(recipe.task);
+  Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides);
+  t.labels = learn_labels_of(recipe);
+  return t;
+}
+
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
+  if (!gives_answers(recipe.task)) return nullptr;
+  return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
+}
+
+Answerer::Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
+    : model_(model),
+      options_(recipe.train),
+      pool_(pool),
+      answers_(answers_of(recipe, tokenizers)),
+      moves_(answers_.moves()) {
+  for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
+}
+
+std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
+  const FlushDenormals flushed;
+  std::vector<Answered> all(static_cast<size_t>(corpus.size()));
+  Batches batches(corpus, in_order(options_, corpus));
+  Batch batch;
+  std::vector<Batch> shards;
+  const int64_t labels = answers_.width();
+  const Tensor moves = moves_.empty() ? Tensor() : Tensor(moves_.data(), Shape{labels + 2, labels});
+  do {
+    batches.next(batch);
+    cut(batch, options_.shards * options_.slices, shards);
+    parallel_for(&pool_, std::ssize(shards), [&](int64_t i, int worker) {
+      Worker& w = *workers_[static_cast<size_t>(worker)];
+      const Batch& shard = shards[static_cast<size_t>(i)];
+      w.arena.begin_step();
+      Pass pass{w.ctx, model_.parameters()};
+      const HeadInput in = model_.head_input(pass, shard);
+      const Var scores = model_.head()->scores(pass, in);
+      const bool by_words = scores.rows() != in.texts().count() || corpus.word_begins;
+      for (int64_t s = 0; s < in.texts().count(); ++s) {
+        const Tensor own = by_words ? scores.value().row_range(in.answers().begin(s), in.answers().length(s))
+                                    : scores.value().row_range(s, 1);
+        Answered& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
+        to.answers = model_.head()->answers(pass, own, moves);
+        for (int64_t r = 0; r < own.rows(); ++r)
+          to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
+      }
+    });
+  } while (batch.next.epoch == 0);
+  return all;
+}
+
+}  // namespace attune
