@@ -34,7 +34,7 @@ int64_t shard_count(const Batch& batch, int64_t shards) {
   return shards;
 }
 
-void cut(const Batch& b, int64_t shards, std::vector<Batch>& out) {
+void cut(const Batch& b, int64_t shards, Shards& out) {
   const int64_t count = shard_count(b, shards), tokens = b.source_tokens() + b.target_tokens();
   out.resize(static_cast<size_t>(count));
   int64_t first = 0;

@@ -50,7 +50,7 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
   std::vector<Answered> all(static_cast<size_t>(corpus.size()));
   Batches batches(corpus, in_order(options_, corpus));
   Batch batch;
-  std::vector<Batch> shards;
+  Shards shards;
   const int64_t labels = answers_.width();
   const Tensor moves = moves_.empty() ? Tensor() : Tensor(moves_.data(), Shape{labels + 2, labels});
   do {

@@ -67,7 +67,7 @@ Agreement agreement(const Model& first, const Model& second, const Corpus& corpu
   for (int i = 0; i < pool.threads(); ++i) workers.emplace_back(std::make_unique<Worker>());
   Batches batches(corpus, in_order(options, corpus));
   Batch batch;
-  std::vector<Batch> shards;
+  Shards shards;
   std::vector<Agreement> parts;
   Agreement sum;
   do {

@@ -32,7 +32,7 @@ class Evaluator {
   ThreadPool& pool_;
   StreamMemory memory_;
   std::vector<std::unique_ptr<Worker>> workers_;
-  std::vector<Batch> shards_;
+  Shards shards_;
   std::vector<double> losses_;
 };
 

@@ -118,7 +118,7 @@ class Learner {
   MemoryEstimate memory_;
   int64_t updates_ = 0, steps_ = 0;
   // of the update at hand
-  std::vector<std::vector<Batch>> pieces_;  // per batch
+  std::vector<Shards> pieces_;  // per batch
   std::vector<Leaf> leaves_;
   std::vector<ShardLoss> losses_;  // per piece
 };

@@ -11,7 +11,7 @@ TEST(Shards, PartitionTheBatch) {
     const Corpus c = random_corpus(3000, longest, static_cast<uint64_t>(longest));
     Batches batches(c, {.tokens = 4096});
     Batch b;
-    std::vector<Batch> shards;
+    Shards shards;
     while (batches.position().epoch < 1) {
       batches.next(b);
       cut(b, 16, shards);

@@ -38,7 +38,7 @@ struct Replaced : testing::Test {
     TargetInputs inputs(*model, options, memory, 1);
     EXPECT_TRUE(inputs.on());
     inputs.begin(0, batch, step, update);
-    std::vector<Batch> pieces;
+    Shards pieces;
     cut(batch, shards, pieces);
     std::vector<int32_t> all;
     for (Batch& piece : pieces) {

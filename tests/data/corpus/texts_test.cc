@@ -178,7 +178,7 @@ TEST(Texts, SeekAtEveryBorderGoesOnAsIfUninterrupted) {
 TEST(Texts, ShardsKeepTheStreamsOfTheirSegments) {
   const Corpus c = texts({100000}, 128);
   Batches batches(c, {.tokens = 4096, .seed = 2});
-  std::vector<Batch> shards;
+  Shards shards;
   for (const Batch& b : take(batches, 3)) {
     cut(b, 8, shards);
     EXPECT_EQ(shards.size(), 8u);

@@ -142,7 +142,7 @@ TEST(AlignedBatches, RowsKnowTheirSources) {
   for (int n = 0; n < 5; ++n) {
     batches.next(batch);
     ASSERT_EQ(std::ssize(batch.target().right.edges.start), batch.target_tokens() + 1);
-    std::vector<Batch> shards;
+    Shards shards;
     cut(batch, 4, shards);
     int64_t links = 0;
     for (const Batch& s : shards)
