@@ -27,11 +27,9 @@ LookedAt::LookedAt(const Model& model, const AttentionChoice& choice)
                              : cross    ? model.decoder()->cross_layers()
                                         : model.decoder()->attention_layers());
   if (layers_ == 0)
-    fail(ErrorKind::usage, "model.kind = \"{}\" attends to nothing {}\n  fix: name a model that has such layers",
-         model.options().kind.kind,
-         of_encoder ? "in what it reads"
-         : cross    ? "that it reads"
-                    : "in what it says");
+    fail(ErrorKind::usage, "{} attends to nothing{}\n  fix: name a model that has such layers",
+         model.options().kind.kind == "bag" ? "a bag of words" : "model.kind = " + model.options().kind.literal(),
+         of_encoder ? "" : cross ? " that it reads" : " in what it says");
   layer_ = choice.layer >= 0 ? choice.layer
            : cross           ? static_cast<int>(model.decoder()->alignment_layer())
                              : layers_ - 1;

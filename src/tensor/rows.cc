@@ -15,11 +15,6 @@ void slice(const Segments& from, int64_t first, int64_t end, Segments& to) {
   for (int64_t i = first; i < end; ++i) to.longest = std::max(to.longest, static_cast<int32_t>(from.length(i)));
 }
 
-/// The number of the segment that begins at a row.
-int64_t segment_at(const Segments& s, int64_t row) {
-  return std::lower_bound(s.start.begin(), s.start.end(), row) - s.start.begin();
-}
-
 }  // namespace
 
 void Edges::clear() {
@@ -78,10 +73,9 @@ void slice(const Rows& from, int64_t first, int64_t end, Rows& to) {
   };
   to.streams = of_segments(from.streams);
   to.prefix = of_segments(from.prefix);
-  if (from.sentences.rows() > 0)
-    slice(from.sentences, segment_at(from.sentences, row), segment_at(from.sentences, row + rows), to.sentences);
-  else
-    to.sentences.clear();
+  to.sentences.clear();
+  for (const int32_t begin : from.sentences)
+    if (begin >= row && begin <= row + rows) to.sentences.push_back(begin - static_cast<int32_t>(row));
 }
 
 }  // namespace attune

@@ -83,7 +83,7 @@ struct Rows {
   Column<float> values;  // ... [n, width]
   int64_t width = 0;
   Segments segments = {};       // where each sequence begins
-  Segments sentences = {};      // within them, whole ones, where a document has such; none: no rows
+  Column<int32_t> sentences = {};  // the rows where those within them begin, and the end, where documents have such
   Column<int32_t> places = {};  // [n, axes]; none: the index in the sequence
   int64_t axes = 0;
   Edges edges = {};              // none: every row goes with every one

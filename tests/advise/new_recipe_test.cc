@@ -179,7 +179,7 @@ TEST_F(NewRecipeTest, PathsAreFromTheRecipesFolder) {
   for (const std::string& f : r.data.train) EXPECT_TRUE(fs::exists(beside_recipe(out, f))) << f;
   const std::string odd = put(dir / "data/qu\"o\\te \t.de", "a\nb\n");
   EXPECT_EQ(loaded(propose({relative, odd}), out + "2").data.train[1], odd);
-  EXPECT_EQ(error_of([&] { propose({relative, put(dir / "data/\xff.de", "a\nb\n")}); }).substr(0, 6), "usage:");
+  EXPECT_EQ(error_with_kind([&] { propose({relative, put(dir / "data/\xff.de", "a\nb\n")}); }).substr(0, 6), "usage:");
   // Names can't break out of a comment.
   const NewRecipe n = propose_recipe("translate", {relative, de}, {.out = dir / "a\nb.toml"});
   EXPECT_EQ(loaded(n, dir / "a\nb.toml").task, Task::translate);
@@ -209,7 +209,7 @@ TEST_F(NewRecipeTest, FilesThatWillNotDo) {
       {{two, dir / "folder"}, "io: cannot read " + (dir / "folder") + ": Is a directory\n  fix: name a file in it"},
   };
   for (const auto& c : cases) {
-    const std::string text = error_of([&] { propose(c.files); });
+    const std::string text = error_with_kind([&] { propose(c.files); });
     EXPECT_TRUE(text.starts_with(c.says)) << text << "\nwanted " << c.says;
   }
   const NewRecipe n = propose({three, two}, {.truncate = true});
@@ -231,7 +231,7 @@ TEST_F(NewRecipeTest, TasksAndMixedUpWords) {
       {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language, classify, tag"},
       {"clasify", {"a"}, "unknown task 'clasify'. Did you mean 'classify'?"},
   };
-  for (const auto& c : cases) EXPECT_EQ(error_of([&] { propose_recipe(c.task, c.files); }), "usage: " + c.says);
+  for (const auto& c : cases) EXPECT_EQ(error_with_kind([&] { propose_recipe(c.task, c.files); }), "usage: " + c.says);
 }
 
 TEST_F(NewRecipeTest, TextsWithLabels) {
@@ -265,7 +265,7 @@ TEST_F(NewRecipeTest, TextsWithLabels) {
   EXPECT_EQ(d.data.columns.texts, (std::vector<std::string>{"1", "2"}));
   const std::string wide = put(dir / "wide.tsv", "a\tb\tc\td\n");
   EXPECT_NE(
-      error_of([&] { propose_recipe("classify", {wide}); }).find("has 4 columns: which are the text and the label?"),
+      error_with_kind([&] { propose_recipe("classify", {wide}); }).find("has 4 columns: which are the text and the label?"),
       std::string::npos);
 }
 
@@ -289,15 +289,15 @@ TEST_F(NewRecipeTest, WordsWithLabels) {
 TEST_F(NewRecipeTest, NothingIsOverwritten) {
   const NewRecipe n = propose({put(dir / "a.en", "a\nb\n"), put(dir / "a.de", "a\nb\n")});
   put(out, "mine");
-  EXPECT_EQ(error_of([&] { save_recipe(n, out); }),
+  EXPECT_EQ(error_with_kind([&] { save_recipe(n, out); }),
             "usage: " + out + " is there already\n  fix: choose another name by --out, or replace it by --force");
   EXPECT_EQ(slurp(out), "mine");
   save_recipe(n, out, true);
   EXPECT_EQ(slurp(out), n.text);
-  error_of([&] { save_recipe(n, dir / "a.de", true); });
+  error_with_kind([&] { save_recipe(n, dir / "a.de", true); });
   EXPECT_EQ(slurp(dir / "a.de"), "a\nb\n") << "data is never taken for a recipe";
-  EXPECT_EQ(error_of([&] { save_recipe(n, dir.path()); }).substr(0, 6), "usage:");
-  EXPECT_EQ(error_of([&] { save_recipe(n, dir / "none/r.toml"); }).substr(0, 26), "usage: there is no folder ");
+  EXPECT_EQ(error_with_kind([&] { save_recipe(n, dir.path()); }).substr(0, 6), "usage:");
+  EXPECT_EQ(error_with_kind([&] { save_recipe(n, dir / "none/r.toml"); }).substr(0, 26), "usage: there is no folder ");
 }
 
 CorpusLook corpus_of(int64_t pairs) {

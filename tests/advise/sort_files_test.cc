@@ -64,7 +64,7 @@ TEST(SortFiles, WhatDoesNotFitIsRefusedWithTheRightOrder) {
        "  fix: attune new translate a.en a.de b.en b.de"},
   };
   for (const auto& c : cases) {
-    const std::string text = error_of([&] { sort_files(c.files); });
+    const std::string text = error_with_kind([&] { sort_files(c.files); });
     if (c.says == "no error")
       EXPECT_EQ(text, "nothing was thrown");
     else

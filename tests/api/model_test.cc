@@ -79,7 +79,7 @@ TEST_F(ModelTest, DamageIsDescribedAndTheRestToo) {
 }
 
 TEST_F(ModelTest, FoldersWithoutAModel) {
-  const auto says = [&](const std::string& folder) { return error_of([&] { describe_model(folder); }); };
+  const auto says = [&](const std::string& folder) { return error_with_kind([&] { describe_model(folder); }); };
   EXPECT_EQ(says(dir / "none"),
             "model: " + (dir / "none") + " is not a folder\n  fix: name a folder that attune train wrote");
   EXPECT_TRUE(
@@ -130,7 +130,7 @@ TEST_F(ModelTest, AveragesNamedModels) {
                     b = put_model(dir / "b", {.value = 4, .more = "dropout = 0.1\n"});
   average({a, b}, dir / "c");
   EXPECT_EQ(weight_of(dir / "c"), 2.5f);
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               average({a, b}, dir / "c");
             }),
             "usage: " + (dir / "c") + " holds a model already\n  fix: choose another --out, or replace it by --force");
@@ -163,11 +163,11 @@ TEST_F(ModelTest, WhatCannotBeAveraged) {
       {{}, dir / "x", "usage: nothing to average\n"},
   };
   for (const auto& c : cases) {
-    const std::string text = error_of([&] { average(c.models, c.out); });
+    const std::string text = error_with_kind([&] { average(c.models, c.out); });
     EXPECT_TRUE(text.starts_with(c.says)) << text << "\nwanted " << c.says;
     EXPECT_FALSE(fs::exists(dir / "x"));
   }
-  EXPECT_TRUE(error_of([&] { average({a, wide}, dir / "x", {.last = 3}); }).starts_with("usage: --last counts "));
+  EXPECT_TRUE(error_with_kind([&] { average({a, wide}, dir / "x", {.last = 3}); }).starts_with("usage: --last counts "));
 }
 
 }  // namespace

@@ -68,9 +68,9 @@ TEST_F(Quantize, WritesNothingWhenTooMuchIsLost) {
   EXPECT_NE(error.find("more than --max-loss -1000: nothing was written\n  fix: "), std::string::npos) << error;
   EXPECT_FALSE(fs::exists(out));
   EXPECT_FALSE(fs::exists(out + "-trial"));
-  EXPECT_EQ(error_of([&] { quantize(model, out, {.max_loss = 100}, 1); }), "nothing was thrown");
+  EXPECT_EQ(error_with_kind([&] { quantize(model, out, {.max_loss = 100}, 1); }), "nothing was thrown");
   EXPECT_NE(error_of([&] { quantize(model, out); }, ErrorKind::usage).find("holds a model already"), std::string::npos);
-  EXPECT_EQ(error_of([&] { quantize(model, out, {.replace = true}, 1); }), "nothing was thrown");
+  EXPECT_EQ(error_with_kind([&] { quantize(model, out, {.replace = true}, 1); }), "nothing was thrown");
 }
 
 TEST_F(Quantize, MoreErrorsAreALoss) {
@@ -103,7 +103,7 @@ TEST_F(Quantize, SaysWhatCanNotBeDone) {
   EXPECT_NE(
       error_of([&] { quantize(model, run.folder / "x", {.type = "int4"}); }, ErrorKind::usage).find("int8 or f16"),
       std::string::npos);
-  const auto start = error_of([&] { run.train("t", {"train.start=\"" + out + "\""}); });
+  const auto start = error_with_kind([&] { run.train("t", {"train.start=\"" + out + "\""}); });
   EXPECT_NE(start.find("holds weights as I8, which are for use and can't be trained\n  fix: "), std::string::npos)
       << start;
   EXPECT_NE(error_of(

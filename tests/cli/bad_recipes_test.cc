@@ -79,7 +79,7 @@ constexpr Mistake kMistakes[] = {
     {Edit::below, "[train]", "lr = 0.1", "r.toml:13: unknown key 'train.lr'.", "Known: train.batch_tokens, t"},
     {Edit::below, "[train]", "optimiser = \"adam\"", "r.toml:13: unknown key 'train.optimiser'.",
      "Did you mean 'train.optimizer'?"},
-    {Edit::below, "[model]", "depth = 3", "r.toml:7: unknown key 'model.depth'.", "Known: model.shape, model.en"},
+    {Edit::below, "[model]", "depth = 3", "r.toml:7: unknown key 'model.depth'.", "Known: model.kind, model.encoder, mo"},
     {Edit::below, "[data]", "corpus_folder = \"x\"", "r.toml:3: unknown key 'data.corpus_folder'.",
      "Known: data.train, data.vali"},
     {Edit::instead, "d_model = 16", "d_model = \"16\"", "r.toml:9: model.d_model is \"16\", not a whole number",

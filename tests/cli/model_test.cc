@@ -47,7 +47,7 @@ TEST(InfoModel, WordsThatAreNeitherFolderNorKnown) {
   EXPECT_EQ(r.code, 2);
   EXPECT_EQ(r.err,
             "attune info: nothing is known about 'xyzzy'. There is no such folder.\n"
-            "  fix: name a model folder, or one of: mechanisms, scores, positions, optimizers, heads, pools, recipe\n");
+            "  fix: name a model folder, or one of: models, inputs, mixers, mechanisms, scores, positions, optimizers, heads, pools, recipe\n");
 }
 
 TEST(Average, MakesAModelOfARun) {

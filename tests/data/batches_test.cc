@@ -109,11 +109,11 @@ TEST(Batches, AWarmBatchIsFilledInPlace) {
 
 TEST(Batches, Messages) {
   const Corpus c = random_corpus(50, 20);
-  EXPECT_EQ(error_of([&] { Batches(c, {.tokens = 20}); }),
+  EXPECT_EQ(error_with_kind([&] { Batches(c, {.tokens = 20}); }),
             "recipe: train.batch_tokens = 20 is less than the longest sentence needs: 21 tokens with its end mark\n"
             "  fix: raise train.batch_tokens, or lower data.max_length");
-  EXPECT_EQ(error_of([&] { Batches(Corpus{}, {}); }), "usage: [batches] the corpus is empty");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] { Batches(Corpus{}, {}); }), "usage: [batches] the corpus is empty");
+  EXPECT_EQ(error_with_kind([&] {
               Batches(c, {}).seek({0, 50});
             }),
             "usage: [batches] position (epoch 0, example 50) is not in a corpus of 50 examples");

@@ -33,7 +33,7 @@ inline std::string gzipped(const std::string& text) {
 
 /// The message of what `f` throws, with its kind before it: "data: ...".
 template <class F>
-std::string error_of(F f) {
+std::string error_with_kind(F f) {
   try {
     f();
   } catch (const Error& e) { return std::string(name_of(e.kind())) + ": " + e.what(); }

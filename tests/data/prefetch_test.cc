@@ -56,7 +56,7 @@ TEST(Prefetch, CarriesExceptionsOverInTheirTurn) {
     b.at.example = n++;
   });
   for (int64_t i = 0; i < 5; ++i) EXPECT_EQ(prefetch.next().at.example, i);
-  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_of([&] { prefetch.next(); }), "data: no more");
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(error_with_kind([&] { prefetch.next(); }), "data: no more");
 }
 
 TEST(Prefetch, StopsCleanlyAtAnyMoment) {

@@ -69,7 +69,7 @@ TEST(Shards, CountDependsOnTokensAndSentences) {
   EXPECT_EQ(count(1, 64, 16), 1);
   EXPECT_EQ(count(3, 1000, 16), 2);  // a shard needs a sentence
   EXPECT_EQ(count(64, 64, 1), 1);
-  EXPECT_EQ(error_of([&] { count(1, 64, 12); }), "usage: [shards] 12 is not a power of two");
+  EXPECT_EQ(error_with_kind([&] { count(1, 64, 12); }), "usage: [shards] 12 is not a power of two");
 }
 
 }  // namespace

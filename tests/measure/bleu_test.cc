@@ -231,8 +231,8 @@ TEST(Bleu, CountsInAnyOrderAndSpeaks) {
 }
 
 TEST(Bleu, UnequalCountsAreErrors) {
-  EXPECT_EQ(error_of([] { bleu({"a"}, {{"a", "b"}}); }), "data: 1 hypotheses, but 2 references");
-  EXPECT_EQ(error_of([] { bleu({"a"}, {}); }), "usage: [bleu] no references");
+  EXPECT_EQ(error_with_kind([] { bleu({"a"}, {{"a", "b"}}); }), "data: 1 hypotheses, but 2 references");
+  EXPECT_EQ(error_with_kind([] { bleu({"a"}, {}); }), "usage: [bleu] no references");
 }
 
 }  // namespace

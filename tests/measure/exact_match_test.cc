@@ -15,7 +15,7 @@ TEST(ExactMatch, CountsLinesThatEqualAReference) {
   EXPECT_EQ(e.signature, "nrefs:2|case:mixed|version:attune." ATTUNE_VERSION);
   EXPECT_EQ(measure("exact", {"C", "Ä"}, {{"c", "ä"}}, {.lowercase = true}).score, 100);
   EXPECT_EQ(measure("exact", {}, {{}}).score, 0);
-  EXPECT_EQ(error_of([] { measure("exact", {"a"}, {{}}); }), "data: 1 hypotheses, but 0 references");
+  EXPECT_EQ(error_with_kind([] { measure("exact", {"a"}, {{}}); }), "data: 1 hypotheses, but 0 references");
 }
 
 }  // namespace

@@ -138,31 +138,31 @@ TEST(Metrics, AreDescribed) {
 }
 
 TEST(Metrics, Mistakes) {
-  EXPECT_EQ(error_of([] { measure("ter", {"a"}, {{"a"}}, {.lowercase = true}); }),
+  EXPECT_EQ(error_with_kind([] { measure("ter", {"a"}, {{"a"}}, {.lowercase = true}); }),
             "usage: ter has no option lowercase\n  fix: leave it out; there is case_sensitive, normalized, no_punct, "
             "asian_support");
-  EXPECT_EQ(error_of([] { measure("aer", {"0-0"}, {{"0-0"}}, {.tokenize = "13a"}); }),
+  EXPECT_EQ(error_with_kind([] { measure("aer", {"0-0"}, {{"0-0"}}, {.tokenize = "13a"}); }),
             "usage: aer has no option tokenize\n  fix: leave it out");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(error_with_kind([] {
               measure("span-f1", {"O"}, {{"O"}, {"O"}});
             }),
             "usage: span-f1 has one reference, not 2\n  fix: name one by --ref");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(error_with_kind([] {
               measure("chrf", {"O"}, {{"O"}}, {.others = {{"beta", "0"}}});
             }),
             "usage: beta = 0 is out of range: 1 to 100\n  fix: for example beta = 2");
-  EXPECT_EQ(error_of([] { measure("bleu", {"O"}, {}); }), "usage: no references\n  fix: name them by --ref FILE");
-  EXPECT_EQ(error_of([] { measure_systems("bleu", {{"a"}}, {{"a"}}, {}, {.paired = "bootstrap"}); }),
+  EXPECT_EQ(error_with_kind([] { measure("bleu", {"O"}, {}); }), "usage: no references\n  fix: name them by --ref FILE");
+  EXPECT_EQ(error_with_kind([] { measure_systems("bleu", {{"a"}}, {{"a"}}, {}, {.paired = "bootstrap"}); }),
             "usage: a paired test compares systems, and there is one\n  fix: name the baseline, then the others");
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(error_with_kind([] {
               measure_systems("bleu", {{"a"}, {"b"}}, {{"a"}}, {}, {.paired = "t"});
             }),
             "usage: paired = 't' is not known: bootstrap | randomization");
-  EXPECT_EQ(error_of([] { measure_systems("bleu", {{}}, {{}}, {}, {.confidence = true}); }),
+  EXPECT_EQ(error_with_kind([] { measure_systems("bleu", {{}}, {{}}, {}, {.confidence = true}); }),
             "data: there are no lines to draw from\n  fix: leave the tests out");
   // Of several bad lines the first is told, for any number of threads.
   MetricTextLines said(100, "A"), right(100, "A B");
-  EXPECT_EQ(error_of([&] { measure("span-f1", said, {right}, {.threads = 3}); }),
+  EXPECT_EQ(error_with_kind([&] { measure("span-f1", said, {right}, {.threads = 3}); }),
             "data: line 1 has 1 label, in the reference 2\n  fix: give every word one label");
 }
 

@@ -267,14 +267,14 @@ void LinearSender::run_full() {
   });
 }
 
-int64_t floats_going_back(const LinearShape& x, int workers) {
+int64_t backward_scratch_floats(const LinearShape& x, int workers) {
   return LinearBackwardSpace::layout(x, heads_together(x, workers), nullptr, nullptr);
 }
 
 void linear_backward(const LinearBackward& a, ThreadPool* pool) {
   const LinearShape& x = a.shape;
   const int workers = workers_of(pool);
-  const int64_t together = heads_together(x, workers), each_worker = floats_going_back(x, workers);
+  const int64_t together = heads_together(x, workers), each_worker = backward_scratch_floats(x, workers);
   parallel_for(pool, x.queries->count() * LinearUnit::parts(x, together), [&](int64_t unit, int worker) {
     LinearSender sender{a, x, {}, LinearUnit(x, together, unit)};
     LinearBackwardSpace::layout(x, together, static_cast<float*>(a.scratch) + worker * each_worker, &sender.w);
@@ -291,11 +291,11 @@ KERNELS_END
 namespace attune::kernels {
 
 KERNEL_EXPORT(linear_backward);
-KERNEL_EXPORT(floats_going_back);
+KERNEL_EXPORT(backward_scratch_floats);
 
 void linear_backward(const LinearBackward& a, ThreadPool* pool) { KERNEL_CALL(linear_backward)(a, pool); }
 int64_t linear_backward_floats(const LinearShape& x, int workers) {
-  return HWY_DYNAMIC_DISPATCH(floats_going_back)(x, workers);
+  return HWY_DYNAMIC_DISPATCH(backward_scratch_floats)(x, workers);
 }
 
 }  // namespace attune::kernels

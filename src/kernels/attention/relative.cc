@@ -15,7 +15,7 @@ struct RelativeSpace {
   float* vectors;          // transposed in panels, or dense
   float* sums;             // [kPieceRows, kPieceDistances]
   float *x, *out, *grads;  // dense
-  float *own, *own_grads;  // the vectors of a piece's diagonals and their gradients, where places are told
+  float* own;              // the vectors of a piece's diagonals, where places are told
   static int64_t layout(int64_t dim, float* base, RelativeSpace* s) {
     const int64_t width = round16(dim), ragged = width == dim ? 0 : width;
     Take take{base};
@@ -24,7 +24,6 @@ struct RelativeSpace {
                             take(kPieceRows * ragged),
                             take(kPieceRows * ragged),
                             take(kPieceDistances * ragged),
-                            take(kPieceDistances * width),
                             take(kPieceDistances * width)};
     if (s) *s = out;
     return take.at - base;
@@ -35,10 +34,9 @@ struct RelativeSpace {
 /// that lie within the range have consecutive ones.
 struct Met {
   DistanceRange range;
-  int64_t corner;         // the distance of row 0 and column 0
-  int64_t cols;           // of the piece
-  int64_t high, count;    // the largest of them, and how many there are
-  bool anywhere = false;  // places are told: any row may meet any of them
+  int64_t corner;       // the distance of row 0 and column 0
+  int64_t cols;         // of the piece
+  int64_t high, count;  // the largest of them, and how many there are
 
   Met(const DistanceRange& r, const ScoreTile& t) : range(r), corner(t.distance()), cols(t.cols) {
     high = clipped(corner + t.rows - 1);
@@ -46,7 +44,7 @@ struct Met {
   }
   /// Those between two distances.
   Met(const DistanceRange& r, int64_t most, int64_t least)
-      : range(r), corner(0), cols(0), high(clipped(most)), count(high - clipped(least) + 1), anywhere(true) {}
+      : range(r), corner(0), cols(0), high(clipped(most)), count(high - clipped(least) + 1) {}
   int64_t clipped(int64_t distance) const { return std::clamp(distance, range.low, range.high); }
   /// Columns of row r within the range; those before count as the largest distance, those after as the smallest.
   Mask::Range within(int64_t r) const {
@@ -57,7 +55,6 @@ struct Met {
   int64_t at(int64_t r, int64_t c) const { return high - corner - r + c; }
   /// Those that rows [row, row + rows) meet.
   Mask::Range of_rows(int64_t row, int64_t rows) const {
-    if (anywhere) return {0, count};
     return {high - clipped(corner + row + rows - 1), high - clipped(corner + row - cols + 1) + 1};
   }
   const float* first_of(const Tensor& table) const { return table.row<float>(range.row(high)); }
@@ -164,8 +161,8 @@ void sums_to_table(const ScoreTile& t, const Met& met, Rows given, const Tensor&
     const int64_t count = std::min(kRun, met.count - i);
     // a row meets the distances from corner + row down to corner + row - (cols - 1), and more where they are clipped
     int64_t row = met.high - (i + count - 1) - met.corner, end = met.high - i - met.corner + t.cols;
-    if (i + count == met.count || met.anywhere) row = 0;
-    if (i == 0 || met.anywhere) end = t.rows;
+    if (i + count == met.count) row = 0;
+    if (i == 0) end = t.rows;
     row = std::clamp<int64_t>(row, 0, t.rows);
     end = std::clamp<int64_t>(end, row, t.rows);
     if (row < end || !in_place)
@@ -176,15 +173,11 @@ void sums_to_table(const ScoreTile& t, const Met& met, Rows given, const Tensor&
   if (!in_place) add_back(w.grads, met.count, t.dim, first, gradient.stride);
 }
 
-void sums_out(const ScoreTile& t, const Met& met, const DistanceTerm& e, const RelativeSpace& w, Rows out) {
-  if (out.data) sums_to_rows(t, met, e.table.vectors, w, out);
-  if (e.table.gradient) sums_to_table(t, met, {const_cast<float*>(e.x), e.x_stride}, e.table.gradient, w);
-}
-
 void sum_piece(const ScoreTile& t, const DistanceTerm& e, const float* weights, const RelativeSpace& w, Rows out) {
   const Met met(e.table.range, t);
   gather(t, met, e.factor, weights, w.sums);
-  sums_out(t, met, e, w, out);
+  if (out.data) sums_to_rows(t, met, e.table.vectors, w, out);
+  if (e.table.gradient) sums_to_table(t, met, {const_cast<float*>(e.x), e.x_stride}, e.table.gradient, w);
 }
 
 // --- Where places are told -------------------------------------------------------------------------------------------
@@ -194,7 +187,7 @@ void sum_piece(const ScoreTile& t, const DistanceTerm& e, const float* weights, 
 class Diagonals {
  public:
   Diagonals(const ScoreTile& t, int64_t step, const DistanceTerm& e, const RelativeSpace& w)
-      : plain_(t), term_(e), all_(e.table), space_(w), most_(t.distance(t.rows - 1, 0)), step_(step) {
+      : plain_(t), term_(e), all_(e.table), most_(t.distance(t.rows - 1, 0)), step_(step) {
     plain_.query_places = plain_.key_places = {};
     plain_.query = plain_.key = plain_.queries = plain_.keys = 0;
     const Shape shape{t.rows + t.cols - 1, round16(t.dim)};
@@ -202,18 +195,9 @@ class Diagonals {
     term_.table.vectors = Tensor(w.own, shape).columns(0, t.dim);
     for (int64_t i = 0; i < shape[0]; ++i)
       copy_dense(all_.vectors.row<float>(row(i)), 0, 1, t.dim, w.own + i * shape[1]);
-    if (!all_.gradient) return;
-    term_.table.gradient = Tensor(w.own_grads, shape).columns(0, t.dim);
-    std::fill_n(w.own_grads, shape.size(), 0.0f);
   }
   const ScoreTile& tile() const { return plain_; }
   const DistanceTerm& term() const { return term_; }
-  /// What the diagonals gathered, to where their vectors came from.
-  void give_gradients() const {
-    const int64_t width = round16(plain_.dim);
-    for (int64_t i = 0; all_.gradient && i < term_.table.range.rows(); ++i)
-      add_back(space_.own_grads + i * width, 1, plain_.dim, all_.gradient.row<float>(row(i)), 0);
-  }
 
  private:
   int64_t row(int64_t diagonal) const { return all_.range.row(most_ - step_ * diagonal); }
@@ -221,7 +205,6 @@ class Diagonals {
   ScoreTile plain_;
   DistanceTerm term_;
   DistanceTable all_;
-  const RelativeSpace& space_;
   int64_t most_, step_;
 };
 
@@ -248,6 +231,13 @@ HWY_INLINE void each_pair(const ScoreTile& t, const DistanceRange& range, F f) {
     for (int64_t c = 0; c < t.cols; ++c) f(r, c, range.row(t.distance(r, c)));
 }
 
+/// As the panels' products have it: one chain, whichever way the vectors are read.
+float chain_product(const float* x, const float* y, int64_t dim) {
+  float sum = 0;
+  for (int64_t d = 0; d < dim; ++d) sum = std::fma(x[d], y[d], sum);
+  return sum;
+}
+
 void add_placed_piece(const ScoreTile& t, const DistanceTerm& e, const RelativeSpace& w, float* s) {
   const auto step = t.rows > 1 ? t.even_step() : std::nullopt;
   if (step) {
@@ -257,8 +247,9 @@ void add_placed_piece(const ScoreTile& t, const DistanceTerm& e, const RelativeS
   const Tensor& vectors = e.table.vectors;
   const Met met = met_anywhere(e.table.range, t);
   if (!worth_a_block(met, t))
-    return each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) HWY_ATTR {
-      s[r * t.stride + c] += e.factor * dot_product(e.x + r * e.x_stride, vectors.row<float>(row), t.dim);
+    return each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) {
+      float& to = s[r * t.stride + c];
+      to = std::fma(chain_product(e.x + r * e.x_stride, vectors.row<float>(row), t.dim), e.factor, to);
     });
   pack_transposed(met.first_of(vectors), vectors.stride, met.count, t.dim, w.vectors);
   for (int64_t strip = 0; strip < t.rows; strip += kTileRows)
@@ -266,7 +257,8 @@ void add_placed_piece(const ScoreTile& t, const DistanceTerm& e, const RelativeS
                  {0, met.count}, w.sums + strip * kPieceDistances, kPieceDistances);
   const int64_t first = e.table.range.row(met.high);
   each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) {
-    s[r * t.stride + c] += e.factor * w.sums[r * kPieceDistances + row - first];
+    float& to = s[r * t.stride + c];
+    to = std::fma(w.sums[r * kPieceDistances + row - first], e.factor, to);
   });
 }
 
@@ -277,28 +269,14 @@ HWY_INLINE void add_scaled(const float* x, float factor, int64_t dim, float* to)
       dim, [&](int64_t d, int64_t n) HWY_ATTR { store_at(fma(load_at(x + d, n), by, load_at(to + d, n)), to + d, n); });
 }
 
-void sum_placed_piece(const ScoreTile& t, const DistanceTerm& e, const float* weights, const RelativeSpace& w,
-                      Rows out) {
-  const auto step = t.rows > 1 ? t.even_step() : std::nullopt;
-  if (step) {
-    const Diagonals own(t, *step, e, w);
-    sum_piece(own.tile(), own.term(), weights, w, out);
-    return own.give_gradients();
-  }
-  const Met met = met_anywhere(e.table.range, t);
-  if (!worth_a_block(met, t))
-    return each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) HWY_ATTR {
-      const float weight = e.factor * weights[r * t.stride + c];
-      if (weight == 0) return;  // the mask hides it
-      if (out.data) add_scaled(e.table.vectors.row<float>(row), weight, t.dim, out.data + r * out.stride);
-      if (e.table.gradient) add_scaled(e.x + r * e.x_stride, weight, t.dim, e.table.gradient.row<float>(row));
-    });
-  const int64_t first = e.table.range.row(met.high);
-  for (int64_t r = 0; r < t.rows; ++r) std::fill_n(w.sums + r * kPieceDistances, round16(met.count), 0.0f);
-  each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) {
-    w.sums[r * kPieceDistances + row - first] += e.factor * weights[r * t.stride + c];
+/// Pair by pair: what a row sums up must not depend on which others its piece has.
+void sum_placed_piece(const ScoreTile& t, const DistanceTerm& e, const float* weights, Rows out) {
+  each_pair(t, e.table.range, [&](int64_t r, int64_t c, int64_t row) HWY_ATTR {
+    const float weight = e.factor * weights[r * t.stride + c];
+    if (weight == 0) return;  // the mask hides it
+    if (out.data) add_scaled(e.table.vectors.row<float>(row), weight, t.dim, out.data + r * out.stride);
+    if (e.table.gradient) add_scaled(e.x + r * e.x_stride, weight, t.dim, e.table.gradient.row<float>(row));
   });
-  sums_out(t, met, e, w, out);
 }
 
 void add_products(const ScoreTile& t, const DistanceTerm& e, float* s) {
@@ -324,7 +302,7 @@ void add_sums(const ScoreTile& t, const DistanceTerm& e, const float* weights, R
       const float* from = weights + row * t.stride + col;
       const Rows to{out.data ? out.data + row * out.stride : nullptr, out.stride};
       if (t.placed())
-        sum_placed_piece(p, e.from(row), from, w, to);
+        sum_placed_piece(p, e.from(row), from, to);
       else
         sum_piece(p, e.from(row), from, w, to);
     }

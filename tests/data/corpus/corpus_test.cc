@@ -43,7 +43,7 @@ TEST(Corpus, OverlongIsSkippedCroppedOrAnError) {
   EXPECT_EQ(ids_of(c.corpus.target[2]), (Ids{-5, -6, -7}));
   EXPECT_EQ(c.report.overlong.count, 2);
   o.overlong = Overlong::error;
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               read_corpus({en, de}, "data.train", o, kNumbers, nullptr);
             }),
             "data: " + en +
@@ -63,12 +63,12 @@ TEST(Corpus, WhatEncodesToNothingIsEmpty) {
 TEST(Corpus, NothingLeftIsAnError) {
   const TempFolder dir;
   const std::string none = put(dir / "none", ""), blank = put(dir / "blank", " \n\n"), a = put(dir / "a", "1\n2\n");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               read_corpus({none, none}, "data.valid", {}, kNumbers, nullptr);
             }),
             "data: data.valid: no pair of lines is left of 0 read from " + none + ", " + none +
                 "\n  fix: the files are empty");
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               read_corpus({a, blank}, "data.valid", {}, kNumbers, nullptr);
             }),
             "data: data.valid: no pair of lines is left of 2 read from " + a + ", " + blank +
@@ -79,7 +79,7 @@ TEST(Corpus, AnEncoderThatThrowsIsHeard) {
   const TempFolder dir;
   ThreadPool pool(2);
   const Encoders bad{[](std::string_view) -> Ids { throw Error(ErrorKind::model, "no vocabulary"); }, numbers};
-  EXPECT_EQ(error_of([&] { read_corpus(write_corpus(dir, "a", 1000), "data.train", {}, bad, &pool); }),
+  EXPECT_EQ(error_with_kind([&] { read_corpus(write_corpus(dir, "a", 1000), "data.train", {}, bad, &pool); }),
             "model: no vocabulary");
 }
 

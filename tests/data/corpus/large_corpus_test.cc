@@ -128,7 +128,7 @@ TEST(LargeCorpus, IsMadeAgainWhenAnythingChanged) {
   CorpusPlace place = place_in(dir);
   const std::string hash = read_training_data(o, kNumbers, 1, nullptr, &place).content_hash;
   const auto is_read = [&](uint64_t seed = 1) {
-    const std::string said = error_of([&] { read_training_data(o, kNone, seed, nullptr, &place); });
+    const std::string said = error_with_kind([&] { read_training_data(o, kNone, seed, nullptr, &place); });
     return said == "internal: text was read";
   };
   EXPECT_FALSE(is_read());
@@ -172,7 +172,7 @@ TEST(LargeCorpus, DamageIsNoticedAndMadeGood) {
     for (size_t i = 100; i < 200; ++i) bytes[i] = static_cast<char>(bytes[i] ^ 1);
     put(path, bytes);
     const TrainingData bad = read_training_data(o, kNone, 1, nullptr, &place);
-    EXPECT_EQ(error_of([&] {
+    EXPECT_EQ(error_with_kind([&] {
                 Batches batches(bad.train, {.tokens = 512});
                 Batch b;
                 while (batches.position().epoch < 1) batches.next(b);
@@ -196,7 +196,7 @@ TEST(LargeCorpus, AFullDiskLeavesNothing) {
   const CorpusPlace place = place_in(dir);
   for (const int nth : {1, 2, 3, 4, 5}) {
     inject_file_fault({.call = FileFault::Call::write, .nth = nth, .error = ENOSPC});
-    const std::string said = error_of([&] { read_training_data(o, kNumbers, 1, nullptr, &place); });
+    const std::string said = error_with_kind([&] { read_training_data(o, kNumbers, 1, nullptr, &place); });
     EXPECT_TRUE(said.starts_with("io: cannot write ")) << said;
     EXPECT_NE(said.find("fix: make room"), std::string::npos) << said;
     EXPECT_EQ(names(), (Strings{"a.de", "a.en"}));

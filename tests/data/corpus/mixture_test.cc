@@ -111,7 +111,7 @@ TEST(Mixture, OfFilesInMemoryAndOnTheDisk) {
   EXPECT_NE(plain.content_hash, memory.content_hash);
   DataSettings none =
       mixture_trains_on(write_corpus(dir, "c", 10), {put(dir / "n", "\n"), put(dir / "m", "\n")}, {1, 1});
-  EXPECT_EQ(error_of([&] { read_training_data(none, kNumbers, 1, nullptr); }),
+  EXPECT_EQ(error_with_kind([&] { read_training_data(none, kNumbers, 1, nullptr); }),
             "data: data.train: corpus 2 of 2 has nothing to draw from\n  fix: check its files");
 }
 

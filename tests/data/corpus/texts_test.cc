@@ -66,7 +66,7 @@ TEST(Lines, TheOverlongAreSkippedCroppedOrAnError) {
   o.overlong = Overlong::crop;
   EXPECT_EQ(ids_of(read_corpus({a}, "data.train", o, kTextsOneSide, nullptr).corpus.target[0]), (Ids{1, 2}));
   o.overlong = Overlong::error;
-  EXPECT_EQ(error_of([&] { read_corpus({a}, "data.train", o, kTextsOneSide, nullptr); }),
+  EXPECT_EQ(error_with_kind([&] { read_corpus({a}, "data.train", o, kTextsOneSide, nullptr); }),
             "data: " + a +
                 ":1: 3 tokens, more than data.max_length = 2\n"
                 "  fix: raise data.max_length, or set data.overlong to \"skip\" or \"crop\"");
@@ -172,7 +172,7 @@ TEST(Texts, SeekAtEveryBorderGoesOnAsIfUninterrupted) {
     resumed.seek(i == 0 ? DataPosition{} : all[i - 1].next);
     for (size_t j = i; j < std::min(i + 3, all.size()); ++j) expect_equal(take(resumed, 1)[0], all[j]);
   }
-  EXPECT_EQ(error_of([&] { Batches(c, options).seek({0, 7}); }), "usage: [batches] no batch begins at token 7");
+  EXPECT_EQ(error_with_kind([&] { Batches(c, options).seek({0, 7}); }), "usage: [batches] no batch begins at token 7");
 }
 
 TEST(Texts, ShardsKeepTheStreamsOfTheirSegments) {
@@ -234,21 +234,21 @@ TEST(Texts, Messages) {
   const std::string none = put(dir / "none", ""), blank = put(dir / "blank", " \n\n"),
                     three = put(dir / "a", "1 2 3\n");
   const auto reads = [&](const std::string& file, bool stream) {
-    return error_of([&] { read_corpus({file}, "data.valid", settings(stream), kTextsOneSide, nullptr); });
+    return error_with_kind([&] { read_corpus({file}, "data.valid", settings(stream), kTextsOneSide, nullptr); });
   };
   for (const bool stream : {true, false})
     EXPECT_EQ(reads(none, stream),
               "data: data.valid: no line is left of 0 read from " + none + "\n  fix: the files are empty");
   EXPECT_EQ(reads(blank, false), "data: data.valid: no line is left of 2 read from " + blank +
                                      "\n  fix: 2 empty lines skipped (" + blank + ":1, " + blank + ":2)");
-  EXPECT_EQ(error_of([&] { read_corpus({}, "data.valid", settings(true), kTextsOneSide, nullptr); }),
+  EXPECT_EQ(error_with_kind([&] { read_corpus({}, "data.valid", settings(true), kTextsOneSide, nullptr); }),
             "recipe: data.valid names no files\n  fix: data.valid = [\"train.txt\"]");
   DataSettings o = settings(true, 64);
   o.train = o.valid = {three};
-  EXPECT_EQ(error_of([&] { read_training_data(o, kTextsOneSide, 1, nullptr); }),
+  EXPECT_EQ(error_with_kind([&] { read_training_data(o, kTextsOneSide, 1, nullptr); }),
             "data: data.train has 4 tokens to train on, fewer than one window of data.max_length = 64\n"
             "  fix: lower data.max_length, or add text");
-  EXPECT_EQ(error_of([&] { Batches(texts({1000}, 64), {.tokens = 63}); }),
+  EXPECT_EQ(error_with_kind([&] { Batches(texts({1000}, 64), {.tokens = 63}); }),
             "recipe: train.batch_tokens = 63 is less than a window of data.max_length = 64 tokens\n"
             "  fix: raise train.batch_tokens, or lower data.max_length");
 }

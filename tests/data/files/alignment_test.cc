@@ -52,7 +52,7 @@ struct AlignmentFiles : testing::Test {
     return read_corpus({en, de}, "data.train", options, encoders, nullptr).corpus.alignment;
   }
   std::string fault(const std::string& text) {
-    std::string message = error_of([&] { read(text); });
+    std::string message = error_with_kind([&] { read(text); });
     const size_t at = message.find(dir.path());
     return at == std::string::npos ? message : message.replace(at, dir.path().size() + 1, "");
   }
@@ -99,7 +99,7 @@ TEST_F(AlignmentFiles, Mistakes) {
                   "' is no link of two words\n  fix: write pairs of numbers, the source word first: 0-0 1-2");
   options.alignment = {dir / "a.align", dir / "a.align"};
   EXPECT_EQ(
-      error_of([&] {
+      error_with_kind([&] {
         read_corpus({en, de}, "data.train", options, aligned_numbers(), nullptr);
       }),
       "recipe: data.alignment has 2 files for 1 pair of training files\n  fix: name one for each, in their order");
@@ -117,10 +117,10 @@ TEST_F(AlignmentFiles, OfSeveralPairsOfFiles) {
   };
   EXPECT_EQ(read_both(), (Links{{0}, {}, {}, {}, {}, {0}, {0}}));
   put(second, "0-0\n");
-  EXPECT_NE(error_of(read_both).find("b.align has 1 line, its training files have 2"), std::string::npos);
+  EXPECT_NE(error_with_kind(read_both).find("b.align has 1 line, its training files have 2"), std::string::npos);
   put(second, "0-0\n\n");
   put(first, "0-0\n\n\n0-1\n\n");
-  EXPECT_NE(error_of(read_both).find("a.align has 5 lines, its training files have 4"), std::string::npos);
+  EXPECT_NE(error_with_kind(read_both).find("a.align has 5 lines, its training files have 4"), std::string::npos);
 }
 
 TEST(AlignedBatches, RowsKnowTheirSources) {

@@ -70,7 +70,7 @@ TEST(Encodings, Messages) {
   const std::string file = dir / "a";
   const auto said = [&](const std::string& bytes, Encoding encoding) {
     put(file, bytes);
-    return error_of([&] { lines_of(file, encoding); });
+    return error_with_kind([&] { lines_of(file, encoding); });
   };
   EXPECT_EQ(said("one\ntwo\n\x81\n", Encoding::windows_1252),
             "data: " + file +

@@ -101,7 +101,7 @@ TEST(LineReader, StandardInput) {
 TEST(LineReader, Messages) {
   const TempFolder dir;
   put(dir / "train.en", "a\n");
-  const auto says = [&](const std::string& file) { return error_of([&] { lines_of({file}); }); };
+  const auto says = [&](const std::string& file) { return error_with_kind([&] { lines_of({file}); }); };
   const std::string text = "one line\nanother line\n", packed = gzipped(text);
   std::string wrong_sum = packed;
   wrong_sum[packed.size() - 6] ^= 1;
@@ -135,14 +135,14 @@ TEST(LineReader, Messages) {
            "data.encoding = \"utf-16\""},
   };
   for (const auto& c : cases) EXPECT_EQ(says(c.file), c.says);
-  EXPECT_EQ(error_of([] {
+  EXPECT_EQ(error_with_kind([] {
               lines_of({"-", "-"});
             }),
             "data: the standard input (-) can be read only once\n  fix: put it into a file");
 }
 
 TEST(LineReader, ALineWithoutEndIsRefusedBeforeMemoryRunsOut) {
-  EXPECT_EQ(error_of([] { lines_of({"/dev/zero"}); }),
+  EXPECT_EQ(error_with_kind([] { lines_of({"/dev/zero"}); }),
             "data: /dev/zero:1: a line of more than 64 MB\n  fix: check that this is a text file");
 }
 

@@ -126,7 +126,7 @@ TEST(Pairs, Messages) {
        "data: data.train: the standard input (-) can be read only once\n  fix: put one side into a file"},
   };
   for (const auto& c : cases)
-    EXPECT_EQ(error_of([&] {
+    EXPECT_EQ(error_with_kind([&] {
                 DataSettings options;
                 options.format = c.format;
                 PairReader reader(c.files, options, "data.train");
@@ -140,16 +140,16 @@ TEST(DataSettings, FieldsAndLanguages) {
   set_field(o, "train", std::string_view("corpus/train.en.gz,corpus/train.de.gz"));
   set_field(o, "overlong", std::string_view("crop"));
   EXPECT_EQ(o.overlong, Overlong::crop);
-  EXPECT_EQ(error_of([&] { set_field(o, "overlong", std::string_view("crob")); }),
+  EXPECT_EQ(error_with_kind([&] { set_field(o, "overlong", std::string_view("crob")); }),
             "recipe: overlong = 'crob' is not known: error | skip | crop. Did you mean 'crop'?");
-  EXPECT_EQ(error_of([&] { set_field(o, "max_lenght", std::string_view("1")); }),
+  EXPECT_EQ(error_with_kind([&] { set_field(o, "max_lenght", std::string_view("1")); }),
             "recipe: unknown key 'max_lenght'. Did you mean 'max_length'?");
   using Names = std::array<std::string, 2>;
   EXPECT_EQ(languages_of(o), (Names{"en", "de"}));
   o.languages = {"English", "German"};
   EXPECT_EQ(languages_of(o), (Names{"English", "German"}));
   o.languages = {"English"};
-  EXPECT_EQ(error_of([&] { languages_of(o); }),
+  EXPECT_EQ(error_with_kind([&] { languages_of(o); }),
             "recipe: data.languages has 1 names, wanted 2\n  fix: data.languages = [\"en\", \"de\"]");
   o.languages = {};
   o.train = {"a.txt", "b.txt"};

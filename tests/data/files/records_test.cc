@@ -48,9 +48,9 @@ TEST(Records, Csv) {
   for (const auto& c : cases) EXPECT_EQ(Rows(put(dir / "a.csv", c.text), DataFormat::csv).rows, c.rows) << c.text;
   EXPECT_EQ(Rows(put(dir / "a.csv.gz", gzipped("a,b\n")), DataFormat::csv).rows, Strings{"1: a|b"});
   const std::string open = put(dir / "open.csv", "a,b\nc,\"d\ne\n"), behind = put(dir / "behind.csv", "\"a\"b,c\n");
-  EXPECT_EQ(error_of([&] { Rows(open, DataFormat::csv); }),
+  EXPECT_EQ(error_with_kind([&] { Rows(open, DataFormat::csv); }),
             "data: " + open + ":2: a field's quote is not closed\n  fix: double the quotes inside of fields: \"\"");
-  EXPECT_EQ(error_of([&] { Rows(behind, DataFormat::csv); }),
+  EXPECT_EQ(error_with_kind([&] { Rows(behind, DataFormat::csv); }),
             "data: " + behind + ":1: text behind the closing quote of a field\n  fix: double the quotes inside: \"\"");
 }
 
@@ -73,7 +73,7 @@ TEST(Records, Conll) {
   const std::string blanks = put(dir / "blanks", "#a O\n\n#b and more\n#c O\n");
   EXPECT_EQ(Rows(blanks, DataFormat::conll).rows, (Strings{"1: #a|O", "4: #c|O"}));
   const std::string bad = put(dir / "bad", "a b\nc\n");
-  EXPECT_EQ(error_of([&] { Rows(bad, DataFormat::conll); }),
+  EXPECT_EQ(error_with_kind([&] { Rows(bad, DataFormat::conll); }),
             "data: " + bad +
                 ":2: 1 column, and 2 in the line the sentence begins with\n"
                 "  fix: look at that line; an empty one separates sentences");
@@ -131,7 +131,7 @@ TEST(Columns, OfConll) {
   EXPECT_EQ(pairs_of(u, settings(DataFormat::conll, {"lemma", "deprel"})), Strings{"a cat|det root"});
   EXPECT_EQ(pairs_of(u, settings(DataFormat::conll, {"2", "7"})), Strings{"A cat|2 0"});
   EXPECT_EQ(pairs_of(u, settings(DataFormat::conll), Sides::one), Strings{"|A cat"});
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               pairs_of(u, settings(DataFormat::conll, {"form", "upso"}));
             }),
             "recipe: data.columns names \"upso\", the columns are \"id\", \"form\", \"lemma\", \"upos\", \"xpos\", "
@@ -178,7 +178,7 @@ TEST(Columns, Messages) {
            ":1: 1 column, wanted 2: source, comma, target\n"
            "  fix: fields of csv are separated by commas; with tabs, set data.format = \"tsv\""},
   };
-  for (const auto& c : cases) EXPECT_EQ(error_of([&] { pairs_of(c.file, c.options); }), c.says);
+  for (const auto& c : cases) EXPECT_EQ(error_with_kind([&] { pairs_of(c.file, c.options); }), c.says);
 }
 
 TEST(Weights, OfAColumnOrAFile) {
@@ -204,7 +204,7 @@ TEST(Weights, Messages) {
     put(w, weights);
     DataSettings o;
     o.weights.texts = {w};
-    return error_of([&] {
+    return error_with_kind([&] {
       PairReader reader({s, s}, o, "data.train");
       for (TextPair p; reader.next(p);) {}
     });
@@ -219,12 +219,12 @@ TEST(Weights, Messages) {
             "data: " + w + ":3: more weights than " + s + " has lines\n  fix: write one number for each line");
   const std::string csv = put(dir / "a.csv", "source,target,weight\na,b,1\n\nc,d,x\n");
   EXPECT_EQ(
-      error_of([&] { pairs_of(csv, settings(DataFormat::csv, {}, true)); }),
+      error_with_kind([&] { pairs_of(csv, settings(DataFormat::csv, {}, true)); }),
       "data: " + csv +
           ":4: the weight \"x\" is not a number of at least 0\n  fix: write one like 1 or 0.25; 0 leaves the line out");
   DataSettings two;
   two.weights.texts = {w, w};
-  EXPECT_EQ(error_of([&] {
+  EXPECT_EQ(error_with_kind([&] {
               PairReader({s, w}, two, "data.train");
             }),
             "recipe: data.weights names 2 files, data.train has 1 pairs of files\n  fix: name one for each");
