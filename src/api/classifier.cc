@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/answer_model.h"
 #include "base/ngrams.h"
+#include "inference/answer_model.h"
 
 namespace attune {
 

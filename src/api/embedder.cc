@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/denormals.h"
+#include "base/error.h"
 #include "inference/arenas.h"
 #include "inference/line_groups.h"
 #include "inference/model_files.h"
-#include "base/denormals.h"
-#include "base/error.h"
 
 namespace attune {
 

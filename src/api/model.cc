@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <set>
 
-#include "run/metrics_file.h"
-#include "run/run_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -18,6 +16,8 @@
 #include "recipe/reader.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
+#include "run/metrics_file.h"
+#include "run/run_folder.h"
 #include "text/vocabulary.h"
 
 namespace attune {

@@ -5,8 +5,6 @@
 #include <filesystem>
 
 #include "api/learn_shortlist.h"
-#include "inference/model_files.h"
-#include "run/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -16,6 +14,8 @@
 #include "checkpoint/quantized.h"
 #include "checkpoint/tensors.h"
 #include "data/files/pairs.h"
+#include "inference/model_files.h"
+#include "run/task_metrics.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
 

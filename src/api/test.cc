@@ -2,14 +2,14 @@
 
 #include <numbers>
 
-#include "inference/answerer.h"
-#include "run/task_metrics.h"
 #include "attune/version.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/model_folder.h"
 #include "data/files/pairs.h"
+#include "inference/answerer.h"
+#include "run/task_metrics.h"
 #include "train/evaluator.h"
 
 namespace attune {

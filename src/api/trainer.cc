@@ -3,9 +3,9 @@
 #include <atomic>
 #include <filesystem>
 
-#include "run/training_run.h"
 #include "base/error.h"
 #include "model/parts.h"
+#include "run/training_run.h"
 #include "train/guidance.h"
 #include "train/optimizer/optimizer.h"
 #include "train/schedule.h"

@@ -2,16 +2,16 @@
 #include <algorithm>
 #include <vector>
 
-#include "inference/answerer.h"
-#include "inference/model_files.h"
-#include "run/start_model.h"
 #include "attune/bench.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
-#include "data/prefetch.h"
 #include "data/corpus/training_data.h"
+#include "data/prefetch.h"
+#include "inference/answerer.h"
+#include "inference/model_files.h"
 #include "kernels/matrix/gemm.h"
+#include "run/start_model.h"
 #include "train/loop.h"
 
 namespace attune {

@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/answerer.h"
-#include "compare/files.h"
-#include "inference/look.h"
-#include "run/metrics_file.h"
-#include "run/run_folder.h"
-#include "run/validator.h"
-#include "inference/word_alignment.h"
 #include "attune/test.h"
 #include "attune/translator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "compare/files.h"
+#include "inference/answerer.h"
+#include "inference/look.h"
+#include "inference/word_alignment.h"
 #include "model/cost.h"
+#include "run/metrics_file.h"
+#include "run/run_folder.h"
+#include "run/validator.h"
 
 namespace attune {
 

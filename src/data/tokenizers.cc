@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "data/corpus/answers.h"
 #include "data/files/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
@@ -134,6 +135,17 @@ Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptio
     both.target = learn({1});
   }
   return both;
+}
+
+Tokenizers learn_tokenizers(const Recipe& recipe) {
+  Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
+  t.labels = learn_labels_of(recipe);
+  return t;
+}
+
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
+  if (!gives_answers(recipe.task)) return nullptr;
+  return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
 }
 
 }  // namespace attune

@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "autograd/losses/output_loss.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
-#include "autograd/losses/output_loss.h"
 #include "base/error.h"
 #include "model/parts.h"
 

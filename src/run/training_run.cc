@@ -4,7 +4,6 @@
 #include <cmath>
 #include <filesystem>
 
-#include "run/word_vectors.h"
 #include "attune/bench.h"
 #include "attune/new_recipe.h"
 #include "base/error.h"
@@ -12,6 +11,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "model/cost.h"
+#include "run/word_vectors.h"
 
 namespace attune {
 

@@ -5,11 +5,11 @@
 #include <numbers>
 #include <unordered_map>
 
-#include "inference/look.h"
-#include "run/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "decode/search.h"
+#include "inference/look.h"
+#include "run/task_metrics.h"
 
 namespace attune {
 

@@ -13,11 +13,11 @@
 #include <vector>
 
 #include "base/thread_pool.h"
+#include "data/corpus/piece_dropout.h"
+#include "data/corpus/stored_corpus.h"
 #include "data/files/alignment.h"
 #include "data/files/data_files.h"
 #include "data/files/pairs.h"
-#include "data/piece_dropout.h"
-#include "data/corpus/stored_corpus.h"
 
 namespace attune {
 

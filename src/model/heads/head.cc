@@ -5,14 +5,14 @@
 #include <cmath>
 #include <limits>
 
+#include "autograd/losses/chain_loss.h"
+#include "autograd/losses/label_loss.h"
+#include "autograd/losses/output_loss.h"
 #include "autograd/operations/activation.h"
 #include "autograd/operations/arrange.h"
-#include "autograd/losses/chain_loss.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/embed.h"
-#include "autograd/losses/label_loss.h"
 #include "autograd/operations/linear.h"
-#include "autograd/losses/output_loss.h"
 #include "autograd/operations/pool.h"
 #include "base/ngrams.h"
 #include "kernels/vocabulary/viterbi.h"

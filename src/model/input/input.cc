@@ -79,10 +79,12 @@ Encoded EmbedInput::operator()(const Pass& pass, const Rows& rows, std::span<con
 
 namespace {
 
-using MakeInputKind = std::unique_ptr<Input> (*)(const Choice&, const InputSetup&, const Blueprint&, const std::string& key);
+using MakeInputKind = std::unique_ptr<Input> (*)(const Choice&, const InputSetup&, const Blueprint&,
+                                                 const std::string& key);
 
 template <class T>
-std::unique_ptr<Input> make_input_kind(const Choice& choice, const InputSetup& setup, const Blueprint& b, const std::string& key) {
+std::unique_ptr<Input> make_input_kind(const Choice& choice, const InputSetup& setup, const Blueprint& b,
+                                       const std::string& key) {
   typename T::Options options;
   apply_options(fields_of(options), choice, key);
   return std::make_unique<T>(options, setup, b);
