@@ -5,14 +5,9 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/parameters.h"
-<<<<<<< HEAD:src/autograd/operations/linear.cc
+#include "autograd/products.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/rows/reduce.h"
-=======
-#include "autograd/products.h"
-#include "kernels/gemm.h"
-#include "kernels/reduce.h"
->>>>>>> 7366b68:src/autograd/linear.cc
 
 namespace attune {
 
