@@ -3,8 +3,11 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/answer_model.h"
+#include "base/error.h"
 #include "base/ngrams.h"
+#include "base/text.h"
+#include "data/corpus/row_corpus.h"
+#include "inference/answer_model.h"
 
 namespace attune {
 
@@ -20,7 +23,8 @@ void soften(std::vector<double>& x) {
 }  // namespace
 
 struct Classifier::Body : AnswerModel {
-  Body(const std::string& model, int threads) : AnswerModel(model, Task::classify, threads) {}
+  Body(const std::string& model, int threads)
+      : AnswerModel(model, {Task::classify, Task::image, Task::graph}, threads) {}
 
   Classification of(const Answered& a) const {
     const std::vector<std::string>& heads = answers().heads();
@@ -39,6 +43,17 @@ struct Classifier::Body : AnswerModel {
     }
     c.label = answers().write(a.answers);
     c.score = c.parts[0].score;
+    return c;
+  }
+
+  const char* what() const { return opened().recipe.task == Task::image ? "pictures" : "graphs"; }
+
+  /// One of the rows of an example, where each has an answer.
+  Classification of_row(const Answered& a, size_t row) const {
+    const auto width = static_cast<std::ptrdiff_t>(answers().width());
+    const auto scores = a.scores.begin() + static_cast<std::ptrdiff_t>(row) * width;
+    Classification c = of_head("label", {{a.answers[row]}, {scores, scores + width}});
+    c.label = answers().write_one(0, a.answers[row]);
     return c;
   }
 
@@ -70,6 +85,7 @@ Classifier::~Classifier() = default;
 
 std::vector<Classification> Classifier::classify(const std::vector<std::string>& lines,
                                                  const ClassifyOptions& options) const {
+  if (reads_files()) fail(ErrorKind::usage, "this model reads {}, not lines\n  fix: name files of them", body_->what());
   const auto most = static_cast<size_t>(body_->longest());
   const text::Tokenizer& tokenizer = *body_->opened().tokenizers.source;
   Sentences texts;
@@ -101,6 +117,41 @@ std::vector<Classification> Classifier::classify(const std::vector<std::string>&
 
 Classification Classifier::classify(const std::string& line, const ClassifyOptions& options) const {
   return classify(std::vector<std::string>{line}, options)[0];
+}
+
+bool Classifier::reads_files() const { return body_->opened().tokenizers.rows != nullptr; }
+
+void Classifier::classify_files(const std::vector<std::string>& files, const OnClassified& on_classified) const {
+  if (!reads_files()) fail(ErrorKind::usage, "this model reads lines of text\n  fix: hand them to classify");
+  constexpr int64_t kAtATime = 1024;
+  const Recipe& recipe = body_->opened().recipe;
+  const RowShape& known = *body_->opened().tokenizers.rows;
+  const auto reader = open_rows({files, "FILE", false}, recipe.data.format);
+  reader->widen(known.width);
+  check_row_shape(reader->shape(), known, join(files, ", "));
+  Corpus corpus;
+  std::vector<std::vector<std::string>> names;
+  const auto answer = [&] {
+    if (names.empty()) return;
+    const std::vector<Answered> said = body_->ask(corpus, recipe.train.batch_tokens.tokens);
+    for (size_t i = 0; i < names.size(); ++i)
+      for (size_t r = 0; r < names[i].size(); ++r)
+        on_classified(names[i][r], names[i].size() == 1 ? body_->of(said[i]) : body_->of_row(said[i], r));
+    names.clear();
+  };
+  std::vector<int32_t> run;
+  for (RowExample e; reader->next(e);) {
+    if (names.empty()) {
+      corpus = {};
+      corpus.answers = true;
+      corpus.source_layout = reader->source_layout();
+    }
+    names.push_back(e.row_names.empty() ? std::vector{e.name} : std::move(e.row_names));
+    corpus.source_layout.pack(e.source, run);
+    corpus.add({run, std::vector<int32_t>(names.back().size(), 0), 1}, Sides::answers);
+    if (std::ssize(names) == kAtATime) answer();
+  }
+  answer();
 }
 
 const std::vector<std::string>& Classifier::labels() const { return body_->labels(); }

@@ -2,11 +2,11 @@
 
 #include <algorithm>
 
+#include "base/denormals.h"
+#include "base/error.h"
 #include "inference/arenas.h"
 #include "inference/line_groups.h"
 #include "inference/model_files.h"
-#include "base/denormals.h"
-#include "base/error.h"
 
 namespace attune {
 
@@ -85,6 +85,7 @@ struct Embedder::Body {
 
 Embedder::Embedder(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
+  if (body_->opened.tokenizers.rows) refuse_model(body_->opened.recipe, model);
   if (body_->opened.recipe.model.kind.kind == "bag")
     fail(ErrorKind::model, "{} is a bag of words: it has no vectors of texts\n  fix: name a model that has layers",
          model);

@@ -4,8 +4,6 @@
 #include <filesystem>
 #include <set>
 
-#include "run/metrics_file.h"
-#include "run/run_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
@@ -18,6 +16,8 @@
 #include "recipe/reader.h"
 #include "recipe/settings.h"
 #include "recipe/writer.h"
+#include "run/metrics_file.h"
+#include "run/run_folder.h"
 #include "text/vocabulary.h"
 
 namespace attune {
@@ -57,8 +57,9 @@ void describe_recipe(ModelDescription& d) {
   d.heads = r.model.heads;
   if (r.tokenizer_of_start) {  // the recipe does not say
     const Tokenizers t = Tokenizers::load(d.folder + "/" + kTokenizerName);
-    d.tokenizer = text::tokenizer_kinds()[static_cast<size_t>(t.target->kind())];
+    if (t.target) d.tokenizer = text::tokenizer_kinds()[static_cast<size_t>(t.target->kind())];
   }
+  if (reads_rows(r.task)) d.tokenizer.clear();
   if (r.task != Task::translate) return;
   const auto languages = languages_of(r.data);
   d.source_language = languages[0];

@@ -5,8 +5,6 @@
 #include <filesystem>
 
 #include "api/learn_shortlist.h"
-#include "inference/model_files.h"
-#include "run/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -16,6 +14,8 @@
 #include "checkpoint/quantized.h"
 #include "checkpoint/tensors.h"
 #include "data/files/pairs.h"
+#include "inference/model_files.h"
+#include "run/task_metrics.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
 
@@ -258,6 +258,9 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
   report.type = options.type;
   ModelContents contents;
   OpenedModel opened = open_model_files(model);
+  if (opened.tokenizers.rows)
+    fail(ErrorKind::model, "{} reads no texts, and smaller weights are for models that do\n  fix: use it as it is",
+         model);
   const SmallerWeights weights(model, opened.model->parameters(), options);
   contents.weights = weights.tensors();
   contents.recipe = read_file(model + "/" + kRecipeName);

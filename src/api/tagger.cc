@@ -37,7 +37,7 @@ std::vector<TaggedSpan> spans_of(const std::vector<TaggedWord>& words) {
 }  // namespace
 
 struct Tagger::Body : AnswerModel {
-  Body(const std::string& model, int threads) : AnswerModel(model, Task::tag, threads) {}
+  Body(const std::string& model, int threads) : AnswerModel(model, {Task::tag}, threads) {}
 };
 
 Tagger::Tagger(const std::string& model, int threads) : body_(std::make_unique<Body>(model, threads)) {}

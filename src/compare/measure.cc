@@ -3,19 +3,19 @@
 #include <algorithm>
 #include <cmath>
 
-#include "inference/answerer.h"
-#include "compare/files.h"
-#include "inference/look.h"
-#include "run/metrics_file.h"
-#include "run/run_folder.h"
-#include "run/validator.h"
-#include "inference/word_alignment.h"
 #include "attune/test.h"
 #include "attune/translator.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "compare/files.h"
+#include "inference/answerer.h"
+#include "inference/look.h"
+#include "inference/word_alignment.h"
 #include "model/cost.h"
+#include "run/metrics_file.h"
+#include "run/run_folder.h"
+#include "run/validator.h"
 
 namespace attune {
 
@@ -107,7 +107,7 @@ SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
 
 std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
   std::vector<VariantPicture> pictures;
-  if (data.valid.target.count() == 0 || !can_be_looked_at(*m.model)) return pictures;
+  if (data.valid.target.count() == 0 || !can_be_looked_at(*m.model) || m.tokenizers.rows) return pictures;
   const SentencePair pair = telling_pair(m, data);
   struct Tap {
     std::string place, words;
@@ -203,7 +203,7 @@ std::vector<std::string> test_variant(const std::string& folder, int threads, Va
   const CorpusPlace place = corpus_place(folder, m.tokenizers, says_numbers(m.recipe));
   const TrainingData data =
       read_training_data(m.recipe.data, encoders_of(m.recipe, m.tokenizers), m.recipe.train.seed, &pool, &place);
-  Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);
+  Learner learner(*m.model, m.recipe.train, largest_of(data.train), pool);
   f.parameters = m.model->parameters().numbers();
   f.memory = learner.memory().total();
   Validator validator(*m.model, data, m.tokenizers, m.recipe, pool);

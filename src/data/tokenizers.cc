@@ -50,6 +50,7 @@ class SideLines {
 
 void Tokenizers::save(const std::string& folder) const {
   if (labels) labels->save(folder);
+  if (rows) return rows->save(folder);
   if (joint()) return source->save(folder);
   source->save(folder + "/" + kSource);
   target->save(folder + "/" + kTarget);
@@ -61,8 +62,11 @@ Tokenizers Tokenizers::load(const std::string& folder) {
   };
   if (std::filesystem::is_directory(folder + "/" + kSource))
     return {read(folder + "/" + kSource), read(folder + "/" + kTarget)};
-  const auto one = read(folder);
-  Tokenizers both{one, one};
+  Tokenizers both;
+  if (std::filesystem::exists(folder + "/" + RowShape::kFile))
+    both.rows = std::make_shared<const RowShape>(RowShape::load(folder));
+  else
+    both.source = both.target = read(folder);
   if (std::filesystem::exists(folder + "/" + text::Labels::kFile))
     both.labels = std::make_shared<const text::Labels>(text::Labels::load(folder));
   return both;
@@ -96,11 +100,15 @@ void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, 
 CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t, bool numbers) {
   CorpusPlace place;
   place.folder = folder;
+  if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
+  if (t.rows) {
+    place.tokenizer = mix(t.rows->hash(), t.labels->hash());
+    return place;
+  }
   place.vocabulary = std::max(t.source->size(), t.target->size());
   if (t.labels) place.vocabulary = std::max(place.vocabulary, int64_t{t.labels->size()});
   if (numbers) place.vocabulary = 0;
   place.tokenizer = mix(t.source->hash(), t.labels ? t.labels->hash() : t.target->hash());
-  if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
   return place;
 }
 

@@ -13,7 +13,7 @@ namespace attune {
 class AnswerModel {
  public:
   /// ErrorKind::model, with what to use instead, for models of another task.
-  AnswerModel(const std::string& folder, Task task, int threads);
+  AnswerModel(const std::string& folder, std::initializer_list<Task> tasks, int threads);
 
   const OpenedModel& opened() const { return opened_; }
   const Answers& answers() const { return answers_; }
@@ -25,6 +25,8 @@ class AnswerModel {
   int64_t ngrams() const { return ngrams_of(opened_.recipe); }
   /// What it says of texts of such ids, at most longest() each. Safe to call from several threads.
   std::vector<Answered> ask(const Sentences& texts, int64_t batch_tokens) const;
+  /// The same of a corpus whose answers are not looked at.
+  std::vector<Answered> ask(const Corpus& corpus, int64_t batch_tokens) const;
   /// What several say about parts of one text, taken together: the mean of their scores.
   Answered mean_of(std::span<const Answered> parts) const;
 

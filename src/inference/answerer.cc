@@ -2,6 +2,7 @@
 
 #include "base/denormals.h"
 #include "base/error.h"
+#include "data/corpus/row_corpus.h"
 #include "train/evaluator.h"
 
 namespace attune {
@@ -15,6 +16,7 @@ int64_t ngrams_of(const Recipe& recipe) { return recipe.model.kind.kind == "bag"
 
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
+  if (tokenizers.rows) return row_encoders(tokenizers.rows, answers_of(recipe, tokenizers));
   if (sides != Sides::answers) {
     Encoders e = tokenizers.encoders(sides);
     if (recipe.model.head.kind == "words") e.masked = tokenizers.target->size();
@@ -25,6 +27,12 @@ Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
 }
 
 Tokenizers learn_tokenizers(const Recipe& recipe) {
+  if (reads_rows(recipe.task)) {
+    Tokenizers t;
+    t.rows = std::make_shared<const RowShape>(learn_row_shape(recipe.data));
+    t.labels = learn_labels_of(recipe);
+    return t;
+  }
   const Sides sides = sides_of(recipe.task);
   Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides);
   t.labels = learn_labels_of(recipe);
@@ -68,9 +76,17 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
         const Tensor own = by_words ? scores.value().row_range(in.answers().begin(s), in.answers().length(s))
                                     : scores.value().row_range(s, 1);
         Answered& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
-        to.answers = model_.head()->answers(pass, own, moves);
-        for (int64_t r = 0; r < own.rows(); ++r)
+        const std::vector<int32_t> said = model_.head()->answers(pass, own, moves);
+        // Of rows with answers of their own, those that count.
+        const float* weights = by_words && !shard.target().weights.empty()
+                                   ? shard.target().weights.data() + in.answers().begin(s)
+                                   : nullptr;
+        if (!weights) to.answers = said;
+        for (int64_t r = 0; r < own.rows(); ++r) {
+          if (weights && weights[r] == 0) continue;
+          if (weights) to.answers.push_back(said[static_cast<size_t>(r)]);
           to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
+        }
       }
     });
   } while (batch.next.epoch == 0);

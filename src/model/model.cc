@@ -3,9 +3,9 @@
 #include <cmath>
 #include <numeric>
 
+#include "autograd/losses/output_loss.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
-#include "autograd/losses/output_loss.h"
 #include "base/error.h"
 #include "model/parts.h"
 
@@ -48,6 +48,7 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
     HeadSetup setup{.d_model = encoder_->width(), .labels = sizes.target_vocabulary};
     setup.vocabulary = sizes.source_vocabulary;
     setup.groups = sizes.label_groups;
+    setup.width = sizes.target_width;
     const char* own = encoder_->pooling();
     setup.pool = own ? Choice{own} : o.pool;
     setup.direct = own != nullptr;

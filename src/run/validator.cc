@@ -5,11 +5,11 @@
 #include <numbers>
 #include <unordered_map>
 
-#include "inference/look.h"
-#include "run/task_metrics.h"
 #include "base/clock.h"
 #include "base/error.h"
 #include "decode/search.h"
+#include "inference/look.h"
+#include "run/task_metrics.h"
 
 namespace attune {
 
@@ -70,6 +70,7 @@ std::vector<std::string> Validator::answers() {
 void Validator::judge_texts_of(const std::vector<std::string>& lines, ValidationResult& v) {
   for (const MetricResult& r : judge_texts(lines, data_.valid_target, recipe_, pool_.threads()))
     v.scores.emplace_back(r.name, r.score);
+  if (recipe_.task == Task::graph) return;  // a line of all its labels tells nobody anything
   for (size_t i = 0; i < std::min(kSamples, lines.size()); ++i)
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
 }
@@ -119,7 +120,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    if (can_be_looked_at(model_) && !data_.valid.stored) v.attention = picture();
+    if (can_be_looked_at(model_) && !data_.valid.stored && !tokenizers_.rows) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }
