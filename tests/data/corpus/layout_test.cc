@@ -191,7 +191,7 @@ TEST(Layout, ShardsHaveWhatIsTheirs) {
   Batches batches(c.memory, {.tokens = 600, .seed = 5});
   Batch batch;
   batches.next(batch);
-  std::vector<Batch> shards;
+  Shards shards;
   cut(batch, 2, shards);
   ASSERT_EQ(shards.size(), 2u);
   int64_t row = 0;
