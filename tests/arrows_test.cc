@@ -29,6 +29,7 @@ std::map<std::string, Names> allowed_arrows() {
   const Names recipe{"recipe"};  // settings: whoever is set by them may read them
   const Names model = autograd + recipe + Names{"model"}, data = tensor + outside + recipe + Names{"data"};
   const Names train = model + data + Names{"train"};
+  const Names above = train + Names{"checkpoint", "decode", "measure", "show"};  // of what puts the parts to use
   std::map<std::string, Names> arrows{
       {"base", {}},
       {"tensor", base},
@@ -42,7 +43,12 @@ std::map<std::string, Names> allowed_arrows() {
       {"decode", model},
       {"measure", tensor + outside},
       {"show", tensor + Names{"text"}},  // labels are text: how wide it is, what is safe to show
-      {"api", train + Names{"checkpoint", "decode", "measure", "show"}},
+      {"inference", above},
+      {"run", above + Names{"inference"}},
+      {"bench", above + Names{"inference", "run"}},
+      {"compare", above + Names{"inference", "run"}},
+      {"advise", above},
+      {"api", above + Names{"inference", "run", "compare", "bench", "advise"}},
       {"serve", {}},  // on the public library alone, as the command line is
       {"cli", {}},
   };
@@ -53,6 +59,7 @@ std::map<std::string, Names> allowed_arrows() {
 struct Source {
   std::string path;    // "src/base/files.cc"
   std::string folder;  // "base"; "attune" for the public headers
+  std::string room;    // "kernels/attention": the folder it lies in
   int lines = 0;
   std::vector<std::string> own, system;  // what it includes
 };
@@ -65,7 +72,7 @@ std::vector<Source> read_sources() {
     for (const auto& entry : fs::recursive_directory_iterator(root / top)) {
       if (!entry.is_regular_file()) continue;
       const fs::path relative = fs::relative(entry.path(), root / top);
-      Source s{(top / relative).string(), relative.begin()->string(), 0, {}, {}};
+      Source s{(top / relative).string(), relative.begin()->string(), relative.parent_path().string(), 0, {}, {}};
       std::ifstream in(entry.path());
       std::smatch match;
       for (std::string line; std::getline(in, line); ++s.lines)
@@ -96,6 +103,39 @@ TEST(Arrows, IncludesPointOneWay) {
       EXPECT_TRUE(allowed) << s.path << " may not include \"" << include << "\"";
     }
   }
+}
+
+/// Rooms below which `from` stands, in the order in which they were entered; "" when there is no way back to it.
+std::string way_back(const std::map<std::string, Names>& arrows, const std::string& from, const std::string& at,
+                     Names& seen) {
+  if (at == from) return at;
+  if (!arrows.contains(at) || !seen.insert(at).second) return "";
+  for (const std::string& to : arrows.at(at))
+    if (const std::string way = way_back(arrows, from, to, seen); !way.empty()) return at + " -> " + way;
+  return "";
+}
+
+TEST(Arrows, RoomsOfAFolderPointOneWayToo) {
+  const Names whole{"model"};  // its own files are what the rooms share and what is built of them: not looked at
+  std::map<std::string, Names> arrows;
+  for (const Source& s : read_sources())
+    for (const std::string& include : s.own) {
+      const std::string to = fs::path(include).parent_path().string();
+      if (s.path.starts_with("include/") || to == s.room || !(to + "/").starts_with(s.folder + "/")) continue;
+      if (!whole.contains(to) && !whole.contains(s.room)) arrows[s.room].insert(to);
+    }
+  ASSERT_TRUE(arrows["kernels/matrix"].contains("kernels/rows"));
+  for (const auto& [room, others] : arrows)
+    for (const std::string& other : others) {
+      Names seen;
+      EXPECT_EQ(way_back(arrows, room, other, seen), "") << room << " includes " << other << ", which leads back to it";
+    }
+}
+
+TEST(Arrows, RoomsStayTidy) {
+  std::map<std::string, int> files;
+  for (const Source& s : read_sources()) ++files[s.room];
+  for (const auto& [room, count] : files) EXPECT_LE(count, 40) << room << " wants to be two rooms";
 }
 
 TEST(Arrows, FilesStayReadable) {

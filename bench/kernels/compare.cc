@@ -6,9 +6,9 @@
 #include <cstring>
 #include <limits>
 
+#include "kernels/isa.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/matrix/int8.h"
-#include "kernels/isa.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "bench/timing.h"
 #include "base/aligned.h"
+#include "bench/timing.h"
 #include "kernels/convolution/convolution.h"
 #include "tensor/tensor.h"
 

@@ -1,8 +1,8 @@
 // Rearranging matrices: a transpose, and weights into the panels that products read.
 #include <algorithm>
 
-#include "kernels/rows/arrange.h"
 #include "kernels/matrix/gemm.h"
+#include "kernels/rows/arrange.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

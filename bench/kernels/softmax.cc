@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "autograd/losses/output_loss.h"
-#include "kernels/vocabulary/cross_entropy.h"
 #include "kernels/rows/reduce.h"
+#include "kernels/vocabulary/cross_entropy.h"
 #include "laboratory.h"
 
 namespace attune::laboratory {

@@ -3,14 +3,14 @@
 #include <algorithm>
 #include <mutex>
 
+#include "base/error.h"
+#include "base/random.h"
+#include "base/text.h"
 #include "inference/arenas.h"
 #include "inference/line_groups.h"
 #include "inference/model_files.h"
 #include "inference/search_setup.h"
 #include "inference/text_stream.h"
-#include "base/error.h"
-#include "base/random.h"
-#include "base/text.h"
 
 namespace attune {
 

@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/model_files.h"
 #include "attune/quantize.h"
+#include "inference/model_files.h"
 
 namespace attune {
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <numbers>
 
-#include "inference/arenas.h"
-#include "inference/line_groups.h"
-#include "inference/model_files.h"
 #include "base/denormals.h"
 #include "base/error.h"
 #include "decode/search.h"
+#include "inference/arenas.h"
+#include "inference/line_groups.h"
+#include "inference/model_files.h"
 #include "text/utf8.h"
 
 namespace attune {

@@ -4,17 +4,17 @@
 #include <mutex>
 #include <numeric>
 
+#include "base/error.h"
+#include "base/function_ref.h"
+#include "base/text.h"
+#include "data/files/data_files.h"
+#include "decode/search.h"
 #include "inference/arenas.h"
 #include "inference/look.h"
 #include "inference/model_files.h"
 #include "inference/search_setup.h"
 #include "inference/text_stream.h"
 #include "inference/word_alignment.h"
-#include "base/error.h"
-#include "base/function_ref.h"
-#include "base/text.h"
-#include "data/files/data_files.h"
-#include "decode/search.h"
 #include "text/piece_words.h"
 
 namespace attune {

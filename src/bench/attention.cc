@@ -4,10 +4,10 @@
 #include <cmath>
 #include <map>
 
-#include "bench/layer.h"
-#include "bench/timing.h"
 #include "attune/bench.h"
 #include "base/error.h"
+#include "bench/layer.h"
+#include "bench/timing.h"
 #include "kernels/attention/attention.h"
 #include "kernels/attention/linear_attention.h"
 

@@ -3,7 +3,6 @@
 #include <cmath>
 #include <map>
 
-#include "inference/decode_work.h"
 #include "attune/bench.h"
 #include "attune/lines.h"
 #include "attune/translator.h"
@@ -11,6 +10,7 @@
 #include "base/error.h"
 #include "base/function_ref.h"
 #include "base/limits.h"
+#include "inference/decode_work.h"
 
 namespace attune {
 

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <vector>
 
-#include "bench/timing.h"
 #include "attune/bench.h"
 #include "base/error.h"
 #include "base/thread_pool.h"
+#include "bench/timing.h"
 #include "kernels/matrix/gemm.h"
 
 namespace attune {

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "bench/timing.h"
 #include "base/clock.h"
+#include "bench/timing.h"
 #include "model/attention/key_cache.h"
 
 namespace attune {

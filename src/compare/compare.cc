@@ -5,15 +5,15 @@
 #include <filesystem>
 #include <new>
 
-#include "compare/files.h"
-#include "compare/measure.h"
-#include "compare/variants.h"
-#include "run/run_folder.h"
 #include "attune/machine.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/limits.h"
 #include "base/text.h"
+#include "compare/files.h"
+#include "compare/measure.h"
+#include "compare/variants.h"
+#include "run/run_folder.h"
 
 namespace attune {
 

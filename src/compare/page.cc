@@ -3,10 +3,10 @@
 
 #include <algorithm>
 
-#include "compare/files.h"
-#include "compare/table.h"
 #include "attune/version.h"
 #include "base/text.h"
+#include "compare/files.h"
+#include "compare/table.h"
 #include "show/html.h"
 #include "show/plot.h"
 

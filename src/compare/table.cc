@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "compare/files.h"
 #include "attune/metric.h"
 #include "base/text.h"
+#include "compare/files.h"
 
 namespace attune {
 

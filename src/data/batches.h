@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "data/corpus/corpus.h"
-#include "data/piece_dropout.h"
+#include "data/corpus/piece_dropout.h"
 #include "data/streams.h"
 #include "tensor/rows.h"
 

@@ -7,6 +7,8 @@
 #include "base/error.h"
 #include "base/random.h"
 #include "base/text.h"
+#include "data/corpus/answers.h"
+#include "data/corpus/row_corpus.h"
 #include "data/files/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
@@ -142,6 +144,21 @@ Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptio
     both.target = learn({1});
   }
   return both;
+}
+
+Tokenizers learn_tokenizers(const Recipe& recipe) {
+  Tokenizers t;
+  if (reads_rows(recipe.task))
+    t.rows = std::make_shared<const RowShape>(learn_row_shape(recipe.data));
+  else
+    t = train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
+  t.labels = learn_labels_of(recipe);
+  return t;
+}
+
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
+  if (!gives_answers(recipe.task)) return nullptr;
+  return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
 }
 
 }  // namespace attune

@@ -37,5 +37,9 @@ void limit_corpus_in_memory(int64_t tokens);
 
 /// Learns them from the training files. Of one side, the source's is the target's.
 Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptions& options, Sides sides = Sides::two);
+/// The same for a recipe's task, and the labels where there are such.
+Tokenizers learn_tokenizers(const Recipe& recipe);
+/// The labels alone; none where the task has none.
+std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe);
 
 }  // namespace attune

@@ -26,24 +26,6 @@ Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
                          {recipe.task == Task::tag, ngrams_of(recipe)});
 }
 
-Tokenizers learn_tokenizers(const Recipe& recipe) {
-  if (reads_rows(recipe.task)) {
-    Tokenizers t;
-    t.rows = std::make_shared<const RowShape>(learn_row_shape(recipe.data));
-    t.labels = learn_labels_of(recipe);
-    return t;
-  }
-  const Sides sides = sides_of(recipe.task);
-  Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides);
-  t.labels = learn_labels_of(recipe);
-  return t;
-}
-
-std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe) {
-  if (!gives_answers(recipe.task)) return nullptr;
-  return std::make_shared<const text::Labels>(learn_labels(recipe.data, kinds_of_head(recipe.model.head)));
-}
-
 Answerer::Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
     : model_(model),
       options_(recipe.train),

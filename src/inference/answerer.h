@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/model_files.h"
 #include "data/corpus/answers.h"
+#include "inference/model_files.h"
 #include "train/shard_pass.h"
 
 namespace attune {
@@ -40,9 +40,5 @@ Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers);
 /// Words in a row that a text's ids stand for, at most.
 int64_t ngrams_of(const Recipe& recipe);
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers);
-/// Learns the vocabulary, and the labels where there are such, from the training data.
-Tokenizers learn_tokenizers(const Recipe& recipe);
-/// The labels alone; none where the task has none.
-std::shared_ptr<const text::Labels> learn_labels_of(const Recipe& recipe);
 
 }  // namespace attune

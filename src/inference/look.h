@@ -1,8 +1,8 @@
 // One attention layer to look at, as people choose it: checked first, then read while a pair goes by it.
 #pragma once
+#include "attune/look.h"
 #include "inference/model_files.h"
 #include "inference/word_alignment.h"
-#include "attune/look.h"
 
 namespace attune {
 

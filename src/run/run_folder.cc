@@ -14,12 +14,12 @@
 #include <thread>
 #include <type_traits>
 
-#include "run/start_model.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
 #include "checkpoint/manifest.h"
 #include "recipe/writer.h"
+#include "run/start_model.h"
 #include "show/event_file.h"
 #include "train/schedule.h"
 

@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/model_files.h"
 #include "checkpoint/model_folder.h"
+#include "inference/model_files.h"
 #include "train/loop.h"
 
 namespace attune {

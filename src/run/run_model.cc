@@ -1,12 +1,12 @@
 // The model that a run leaves in its folder: the best one, or a mean of some.
 #include <algorithm>
 
-#include "run/run_folder.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "checkpoint/manifest.h"
 #include "checkpoint/safetensors.h"
 #include "recipe/writer.h"
+#include "run/run_folder.h"
 
 namespace attune {
 

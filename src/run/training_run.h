@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
+#include "attune/trainer.h"
 #include "run/run_folder.h"
 #include "run/start_model.h"
 #include "run/train_log.h"
 #include "run/validator.h"
-#include "attune/trainer.h"
 
 namespace attune {
 

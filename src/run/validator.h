@@ -2,9 +2,9 @@
 #pragma once
 #include <optional>
 
-#include "inference/answerer.h"
 #include "attune/trainer.h"
 #include "data/corpus/training_data.h"
+#include "inference/answerer.h"
 #include "train/evaluator.h"
 #include "train/loop.h"
 

@@ -4,12 +4,12 @@
 #include <cmath>
 #include <thread>
 
-#include "run/answer_run.h"
 #include "attune/classifier.h"
 #include "attune/compare.h"
 #include "attune/look.h"
 #include "attune/tagger.h"
 #include "checks.h"
+#include "run/answer_run.h"
 
 namespace attune::test {
 namespace {

@@ -1,7 +1,6 @@
 // Models that say something about texts, from files to scores: labels, several labels, numbers, a label for each word.
 #include <gtest/gtest.h>
 
-#include "run/answer_run.h"
 #include "attune/bench.h"
 #include "attune/classifier.h"
 #include "attune/embedder.h"
@@ -11,6 +10,7 @@
 #include "attune/tagger.h"
 #include "attune/translator.h"
 #include "checks.h"
+#include "run/answer_run.h"
 
 namespace attune::test {
 namespace {

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
 #include "api/model_maker.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

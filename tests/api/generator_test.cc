@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
-#include "inference/model_files.h"
 #include "attune/scorer.h"
 #include "checks.h"
+#include "inference/model_files.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

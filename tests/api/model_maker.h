@@ -3,8 +3,8 @@
 #include <string>
 #include <vector>
 
-#include "inference/model_files.h"
 #include "checkpoint/model_folder.h"
+#include "inference/model_files.h"
 #include "run_program.h"
 #include "text/trainer.h"
 

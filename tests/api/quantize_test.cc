@@ -4,10 +4,10 @@
 
 #include <filesystem>
 
-#include "run/language_run.h"
 #include "attune/model.h"
 #include "attune/test.h"
 #include "checks.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

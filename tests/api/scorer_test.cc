@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
 #include "api/model_maker.h"
 #include "attune/translator.h"
 #include "checks.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

@@ -6,9 +6,9 @@
 #include <cerrno>
 #include <thread>
 
-#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -1,7 +1,7 @@
 #include "autograd/parameters.h"
 
-#include "autograd/operations/elementwise.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/elementwise.h"
 #include "autograd/operations/reduce.h"
 
 namespace attune {

@@ -1,11 +1,11 @@
 #include <gtest/gtest.h>
 
-#include "inference/decode_work.h"
 #include "api/model_maker.h"
 #include "attune/bench.h"
 #include "attune/error.h"
 #include "attune/translator.h"
 #include "data/files.h"
+#include "inference/decode_work.h"
 
 namespace attune::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
-#include "run/small_run.h"
 #include "places.h"
+#include "run/small_run.h"
 #include "run_program.h"
 
 namespace attune::test {

@@ -8,8 +8,8 @@
 #include <sstream>
 #include <thread>
 
-#include "run/small_run.h"
 #include "places.h"
+#include "run/small_run.h"
 #include "run_program.h"
 
 namespace attune::test {

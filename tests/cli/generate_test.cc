@@ -4,10 +4,10 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
-#include "run/language_run.h"
 #include "api/model_maker.h"
 #include "cli/shell.h"
 #include "data/files.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

@@ -4,8 +4,8 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "run/language_run.h"
 #include "recipe/settings.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {
@@ -75,9 +75,7 @@ TEST_F(LanguageProgram, FromATextToAScore) {
   for (size_t i = 0; i < rows.size(); ++i) {
     double sum = 0;
     for (size_t j = 0; j < rows.size(); ++j) {
-      if (j > i) {
-        EXPECT_EQ(rows[i][j], 0);
-      }
+      if (j > i) { EXPECT_EQ(rows[i][j], 0); }
       sum += rows[i][j].get<double>();
     }
     EXPECT_NEAR(sum, 1, 1e-4);

@@ -43,8 +43,8 @@ TEST_F(TokenizerCommand, AnswersAShortLineAtOnce) {
   const std::string to = folder / "to", from = folder / "from";
   const Outcome r = run_program(
       "/bin/sh",
-      {"-c", "mkfifo " + to + " " + from + " && { " + program_path() + " tokenizer encode " + (folder / "t") + " < " + to +
-                 " > " + from + " & exec 3> " + to + " 4< " + from +
+      {"-c", "mkfifo " + to + " " + from + " && { " + program_path() + " tokenizer encode " + (folder / "t") + " < " +
+                 to + " > " + from + " & exec 3> " + to + " 4< " + from +
                  "; echo a >&3; read -r answer <&4; echo \"first: $answer\"; echo a >&3; exec 3>&-; cat <&4; wait; }"});
   EXPECT_EQ(r.err, "");
   const std::string answer =

@@ -2,8 +2,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
-#include "run/small_run.h"
 #include "places.h"
+#include "run/small_run.h"
 #include "run_program.h"
 
 namespace attune::test {

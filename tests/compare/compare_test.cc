@@ -3,13 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "base/files.h"
+#include "checks.h"
 #include "compare/files.h"
 #include "compare/measure.h"
 #include "compare/table.h"
-#include "run/language_run.h"
-#include "base/files.h"
-#include "checks.h"
 #include "model/attention/mechanism.h"
+#include "run/language_run.h"
 #include "show/well_formed.h"
 
 namespace attune::test {

@@ -2,8 +2,8 @@
 
 #include <numeric>
 
-#include "data/files.h"
 #include "data/corpus/random_corpus.h"
+#include "data/files.h"
 
 namespace attune::test {
 namespace {

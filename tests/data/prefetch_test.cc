@@ -3,8 +3,8 @@
 #include <chrono>
 #include <thread>
 
-#include "data/files.h"
 #include "data/corpus/random_corpus.h"
+#include "data/files.h"
 
 namespace attune::test {
 namespace {

@@ -1,7 +1,7 @@
 #include "data/shards.h"
 
-#include "data/files.h"
 #include "data/corpus/random_corpus.h"
+#include "data/files.h"
 
 namespace attune::test {
 namespace {

@@ -2,8 +2,8 @@
 // mixed. See contract_test.cc for the rest.
 #include <gtest/gtest.h>
 
-#include "model/contract.h"
 #include "model/attention/multi_head.h"
+#include "model/contract.h"
 #include "model/position/scheme.h"
 
 namespace attune {

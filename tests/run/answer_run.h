@@ -4,9 +4,9 @@
 #include <map>
 #include <random>
 
-#include "run/small_run.h"
 #include "attune/test.h"
 #include "base/text.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 

@@ -2,8 +2,8 @@
 // end.
 #include <gtest/gtest.h>
 
-#include "run/small_run.h"
 #include "checks.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -3,9 +3,9 @@
 
 #include <filesystem>
 
-#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

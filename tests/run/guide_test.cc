@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <sstream>
 
-#include "run/small_run.h"
 #include "attune/metric.h"
 #include "attune/translator.h"
 #include "checks.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -3,12 +3,12 @@
 
 #include <cmath>
 
-#include "run/language_run.h"
 #include "attune/model.h"
 #include "attune/test.h"
 #include "attune/translator.h"
 #include "checks.h"
 #include "recipe/settings.h"
+#include "run/language_run.h"
 
 namespace attune::test {
 namespace {

@@ -2,12 +2,12 @@
 // exit 8.
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
-#include "run/small_run.h"
 #include "checkpoint/manifest.h"
 #include "checks.h"
 #include "places.h"
 #include "recipe/settings.h"
+#include "run/language_run.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {
@@ -99,9 +99,10 @@ TEST_F(Memory, IsWhatWasSaid) {
   const int64_t said = planned(run, sets, "said");
   EXPECT_GT(said, 50 << 20);
   const auto code = [&](const std::string& out, double share) {
-    std::string command = fmt::format(
-        "ulimit -s 1024; ulimit -d {}; exec '{}' train '{}' --out '{}' --threads 2 --quiet",
-        static_cast<int64_t>(share * static_cast<double>(said)) >> 10, test::program_path(), run.recipe(), run.folder / out);
+    std::string command =
+        fmt::format("ulimit -s 1024; ulimit -d {}; exec '{}' train '{}' --out '{}' --threads 2 --quiet",
+                    static_cast<int64_t>(share * static_cast<double>(said)) >> 10, test::program_path(), run.recipe(),
+                    run.folder / out);
     for (const std::string& s : sets) command += " --set '" + s + "'";
     return run_program("/bin/sh", {"-c", command}).code;
   };

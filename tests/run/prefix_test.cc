@@ -1,12 +1,12 @@
 // Translation by one decoder with a prefix mask, from files to alignments.
 #include <gtest/gtest.h>
 
-#include "run/small_run.h"
 #include "attune/embedder.h"
 #include "attune/scorer.h"
 #include "attune/test.h"
 #include "attune/translator.h"
 #include "checks.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <set>
 
-#include "run/run_folder.h"
-#include "run/small_run.h"
 #include "attune/model.h"
 #include "checks.h"
 #include "places.h"
+#include "run/run_folder.h"
+#include "run/small_run.h"
 #include "show/event_file.h"
 #include "show/event_reader.h"
 #include "train/learner.h"

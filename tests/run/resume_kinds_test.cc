@@ -1,10 +1,10 @@
 // Every optimiser, schedule and dropout, and the moving average: the same bits whatever stops a run and on any threads.
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
-#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "run/language_run.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -1,10 +1,10 @@
 // Whatever stops a run and however often: the same bits in the end.
 #include <gtest/gtest.h>
 
-#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
 #include "data/tokenizers.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

@@ -2,10 +2,10 @@
 // rate, and when that does not help, the run ends with advice.
 #include <gtest/gtest.h>
 
-#include "run/language_run.h"
-#include "run/small_run.h"
 #include "base/files.h"
 #include "checks.h"
+#include "run/language_run.h"
+#include "run/small_run.h"
 #include "train/learner.h"
 
 namespace attune::test {

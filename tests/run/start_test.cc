@@ -2,10 +2,10 @@
 // without the model it began with.
 #include <gtest/gtest.h>
 
-#include "run/small_run.h"
 #include "attune/model.h"
 #include "base/files.h"
 #include "checks.h"
+#include "run/small_run.h"
 #include "train/learner.h"
 
 namespace attune::test {

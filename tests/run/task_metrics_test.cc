@@ -1,8 +1,8 @@
 #include "run/task_metrics.h"
 
-#include "run/small_run.h"
 #include "attune/model.h"
 #include "attune/test.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

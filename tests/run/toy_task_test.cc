@@ -1,12 +1,12 @@
 // A task that nobody thought of, in one file and one line: texts get a label by the largest number of each column.
 #include <gtest/gtest.h>
 
-#include "run/small_run.h"
 #include "attune/classifier.h"
 #include "autograd/losses/output_loss.h"
 #include "autograd/operations/pool.h"
 #include "model/heads/head.h"
 #include "model/layers/linear.h"
+#include "run/small_run.h"
 
 namespace attune::test {
 namespace {

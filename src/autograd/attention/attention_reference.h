@@ -3,8 +3,8 @@
 #pragma once
 #include <vector>
 
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/attention.h"
+#include "autograd/operations/arrange.h"
 
 namespace attune::reference {
 

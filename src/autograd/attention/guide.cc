@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/attention_operands.h"
+#include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"
-#include "kernels/rows/elementwise.h"
 #include "kernels/matrix/gemm.h"
+#include "kernels/rows/elementwise.h"
 #include "kernels/rows/reduce.h"
 
 namespace attune {

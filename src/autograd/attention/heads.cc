@@ -2,15 +2,15 @@
 
 #include <vector>
 
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/attention_operands.h"
+#include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"
-#include "kernels/rows/arrange.h"
-#include "kernels/matrix/matmul.h"
-#include "kernels/rows/reduce.h"
 #include "kernels/attention/unit_heads.h"
+#include "kernels/matrix/matmul.h"
+#include "kernels/rows/arrange.h"
+#include "kernels/rows/reduce.h"
 
 namespace attune {
 

@@ -2,10 +2,10 @@
 
 #include <vector>
 
-#include "autograd/operations/activation.h"
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/attention_operands.h"
 #include "autograd/attention/attention_reference.h"
+#include "autograd/operations/activation.h"
+#include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"

@@ -1,7 +1,7 @@
 #include "autograd/attention/relative.h"
 
-#include "autograd/operations/arrange.h"
 #include "autograd/operands.h"
+#include "autograd/operations/arrange.h"
 
 namespace attune {
 

@@ -1,9 +1,9 @@
 #include "autograd/attention/rotate.h"
 
+#include "autograd/operands.h"
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
-#include "autograd/operands.h"
 #include "kernels/rows/arrange.h"
 
 namespace attune {

@@ -6,9 +6,9 @@
 #include <type_traits>
 #include <vector>
 
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/attention_operands.h"
 #include "autograd/attention/attention_reference.h"
+#include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"

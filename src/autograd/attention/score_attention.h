@@ -22,8 +22,8 @@ struct ScoreAttention : Attention {
 /// the operands, and of the weights only a strip of a few queries exists at a time. In f64 it runs as the reference
 /// does.
 ///
-/// Other scores are these on rows changed before (autograd/attention/heads.h): general is dot of q_h W_h, cosine dot with scale 1
-/// of normalised rows with a gain, normed additive has a normalised vector with a gain.
+/// Other scores are these on rows changed before (autograd/attention/heads.h): general is dot of q_h W_h, cosine dot
+/// with scale 1 of normalised rows with a gain, normed additive has a normalised vector with a gain.
 Var score_attention(Ctx& ctx, const ScoreAttention& a);
 
 /// The same composed of plain operations, one head of one segment at a time, in f32 or f64.

@@ -1,6 +1,7 @@
 // Conditional random fields over a chain (Lafferty et al. 2001; as the last layer of a tagger: Lample et al. 2016,
 // "Neural Architectures for Named Entity Recognition"): a sequence of labels scores the sum of its rows' scores and of
-// its moves from label to label, and its probability is the softmax over all sequences. The best one: kernels/vocabulary/viterbi.h.
+// its moves from label to label, and its probability is the softmax over all sequences. The best one:
+// kernels/vocabulary/viterbi.h.
 #pragma once
 #include "autograd/tape.h"
 

@@ -2,14 +2,14 @@
 
 #include <algorithm>
 
+#include "autograd/operands.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
-#include "autograd/operands.h"
-#include "autograd/parameters.h"
 #include "autograd/operations/reduce.h"
-#include "kernels/vocabulary/cross_entropy.h"
+#include "autograd/parameters.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/rows/reduce.h"
+#include "kernels/vocabulary/cross_entropy.h"
 
 namespace attune {
 

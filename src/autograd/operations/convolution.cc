@@ -1,7 +1,7 @@
 #include "autograd/operations/convolution.h"
 
-#include "autograd/operations/arrange.h"
 #include "autograd/operands.h"
+#include "autograd/operations/arrange.h"
 #include "kernels/convolution/convolution.h"
 #include "kernels/rows/reduce.h"
 

@@ -1,9 +1,9 @@
 #include "autograd/operations/linear.h"
 
+#include "autograd/operands.h"
 #include "autograd/operations/activation.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
-#include "autograd/operands.h"
 #include "autograd/parameters.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/rows/reduce.h"

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd/operations/elementwise.h"
 #include "autograd/operands.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 

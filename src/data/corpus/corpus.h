@@ -14,12 +14,12 @@
 
 #include "base/thread_pool.h"
 #include "data/corpus/layout.h"
+#include "data/corpus/piece_dropout.h"
 #include "data/corpus/stored_corpus.h"
 #include "data/files/alignment.h"
 #include "data/files/data_files.h"
 #include "data/files/pairs.h"
 #include "data/files/row_shape.h"
-#include "data/piece_dropout.h"
 
 namespace attune {
 

@@ -5,8 +5,8 @@
 #define KERNELS_FILE "kernels/attention/attention_step.cc"
 #include "kernels/simd.h"
 // after simd.h, once per instruction set
-#include "kernels/math.h"
 #include "kernels/attention/step_rows.h"
+#include "kernels/math.h"
 
 KERNELS_BEGIN
 
@@ -40,8 +40,7 @@ void attend(const AttentionStep& a, int64_t i, const StepSpace& w) {
     const int64_t column = h / group * a.dim;
     const float* q = a.q.data + i * a.q.stride + h * a.dim;
     dots(w, n, q, column, a.dim, h + 1 < a.heads && (h + 1) % group == 0);
-    ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1,
-                   n, n, q,         a.dim,     a.dim,         a.scale,       w.hook};
+    ScoreTile tile{i, h, positions, positions, positions - 1, positions - n, 1, n, n, q, a.dim, a.dim, a.scale, w.hook};
     if (a.key_places) {
       tile.query_places = {&place, 1};
       tile.key_places = {a.key_places, 1};

@@ -6,8 +6,8 @@
 #define KERNELS_FILE "kernels/attention/score_attention.cc"
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
 
-#include "kernels/dropout.h"
 #include "kernels/attention/score_strips.h"
+#include "kernels/dropout.h"
 
 KERNELS_BEGIN
 

@@ -4,8 +4,8 @@
 #include <cstring>
 
 #include "base/denormals.h"
-#include "kernels/rows/arrange.h"
 #include "kernels/row_blocks.h"
+#include "kernels/rows/arrange.h"
 
 namespace attune::kernels {
 
@@ -93,7 +93,8 @@ Room room_of(const Convolution& c, ConvolutionPass pass) {
     room.arranged = filter_rows(p.depth) * p.depth;  // windows, of all workers together
     return room;
   }
-  if (!c.packed || pass == ConvolutionPass::input) room.packed = whole_lines(packed_floats(p.depth, p.columns)) * c.groups;
+  if (!c.packed || pass == ConvolutionPass::input)
+    room.packed = whole_lines(packed_floats(p.depth, p.columns)) * c.groups;
   room.windows = whole_lines(window_rows(p.depth) * p.depth);
   if (p.phases > 1) room.results = whole_lines(window_rows(p.depth) * p.columns);
   if (pass == ConvolutionPass::input) room.arranged = p.depth * p.columns;

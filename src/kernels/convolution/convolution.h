@@ -6,8 +6,8 @@
 
 #include "base/thread_pool.h"
 #include "kernels/attention/attention_step.h"
-#include "kernels/matrix/gemm.h"
 #include "kernels/convolution/window.h"
+#include "kernels/matrix/gemm.h"
 #include "tensor/tensor.h"
 
 namespace attune::kernels {

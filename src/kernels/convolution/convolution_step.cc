@@ -1,8 +1,8 @@
 #include <cstring>
 
-#include "kernels/rows/arrange.h"
 #include "kernels/convolution/convolution.h"
 #include "kernels/row_blocks.h"
+#include "kernels/rows/arrange.h"
 
 namespace attune::kernels {
 

@@ -1,5 +1,4 @@
-// What products do to their results, on a Pack. Include after kernels/rows/activation_math.h; compiled once per instruction
-// set.
+// What products do to their results, on a Pack. Compiled once per instruction set.
 #if defined(ATTUNE_EPILOGUE_PER_TARGET) == defined(HWY_TARGET_TOGGLE)
 #ifdef ATTUNE_EPILOGUE_PER_TARGET
 #undef ATTUNE_EPILOGUE_PER_TARGET
@@ -8,6 +7,7 @@
 #endif
 
 #include "kernels/matrix/gemm.h"
+#include "kernels/rows/activation_math.h"
 
 KERNELS_BEGIN
 

@@ -10,8 +10,8 @@
 #define KERNELS_FILE "kernels/matrix/gemm.cc"
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
 
-#include "kernels/rows/activation_math.h"
 #include "kernels/matrix/epilogue.h"
+#include "kernels/rows/activation_math.h"
 #include "kernels/tile.h"
 
 #ifndef ATTUNE_GEMM_ONCE

@@ -13,8 +13,8 @@
 #define KERNELS_FILE "kernels/matrix/int8.cc"
 #include "kernels/simd.h"
 // after simd.h, once per instruction set
-#include "kernels/rows/activation_math.h"
 #include "kernels/matrix/epilogue.h"
+#include "kernels/rows/activation_math.h"
 
 #ifndef ATTUNE_INT8_ONCE
 #define ATTUNE_INT8_ONCE

@@ -1,4 +1,4 @@
-// What the drivers of int8 products and the code for single instruction sets agree on. Only kernels/int8*.cc need it.
+// What the drivers of int8 products and the code for single instruction sets agree on. Only kernels/matrix/int8*.cc need it.
 #pragma once
 #include <cstdint>
 

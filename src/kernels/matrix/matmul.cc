@@ -3,9 +3,9 @@
 #include <algorithm>
 
 #include "base/denormals.h"
-#include "kernels/rows/arrange.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/row_blocks.h"
+#include "kernels/rows/arrange.h"
 
 namespace attune::kernels {
 

@@ -5,9 +5,9 @@
 #define KERNELS_FILE "kernels/rows/activation.cc"
 #include "kernels/simd.h"
 // after simd.h, once per instruction set
-#include "kernels/rows/activation_math.h"
 #include "kernels/dropout.h"
 #include "kernels/math.h"
+#include "kernels/rows/activation_math.h"
 
 KERNELS_BEGIN
 

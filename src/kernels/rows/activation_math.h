@@ -7,8 +7,8 @@
 #define ATTUNE_ACTIVATION_MATH_PER_TARGET
 #endif
 
-#include "kernels/rows/activation.h"
 #include "kernels/math.h"
+#include "kernels/rows/activation.h"
 
 KERNELS_BEGIN
 

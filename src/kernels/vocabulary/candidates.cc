@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "kernels/vocabulary/draw_columns.h"
 #include "kernels/row_blocks.h"
+#include "kernels/vocabulary/draw_columns.h"
 
 #define KERNELS_FILE "kernels/vocabulary/candidates.cc"
 #include "kernels/simd.h"
@@ -12,7 +12,7 @@
 
 KERNELS_BEGIN
 
-HWY_INLINE float max_of_row(const float* x, int64_t n) {
+HWY_INLINE float largest_in_row(const float* x, int64_t n) {
   auto most = splat(-INFINITY);
   for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR {
     const auto v = load_at(x + j, count);
@@ -93,7 +93,7 @@ void candidates_of_row(const Candidates& a, int64_t i) {
   choose_none(k, values, ids);
   if (const int32_t only = a.unsaid.forced_in(i); only >= 0) {
     if (!(x[only] > -INFINITY)) return;
-    const float top = max_of_row(x, n);
+    const float top = largest_in_row(x, n);
     values[0] = (x[only] - top) - log_sum(x, n, top);
     ids[0] = only;
     return;
@@ -138,7 +138,7 @@ HWY_INLINE void weigh_row(const float* x, int64_t n, float top, double temperatu
 void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights, std::vector<int32_t>& columns) {
   float* x = a.x.row<float>(i);
   const int64_t n = a.x.cols(), k = a.ids.cols();
-  const float top = max_of_row(x, n), log_total = log_sum(x, n, top);
+  const float top = largest_in_row(x, n), log_total = log_sum(x, n, top);
   float* log_probs = a.log_probs.row<float>(i);
   int32_t* ids = a.ids.row<int32_t>(i);
   choose_none(k, log_probs, ids);
@@ -146,7 +146,7 @@ void draws_of_row(const Draws& a, int64_t i, std::vector<float>& weights, std::v
     std::fill_n(ids, k, x[only] > -INFINITY ? only : -1);
   } else {
     leave_unsaid(a.unsaid, i, x);
-    const float most = max_of_row(x, n);
+    const float most = largest_in_row(x, n);
     if (!(most > -INFINITY)) return;
     weights.resize(static_cast<size_t>(n));
     weigh_row(x, n, most, a.temperature, weights.data());

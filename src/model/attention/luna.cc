@@ -2,9 +2,9 @@
 
 #include <cmath>
 
+#include "autograd/attention/linear_attention.h"
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
-#include "autograd/attention/linear_attention.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"
 #include "base/error.h"

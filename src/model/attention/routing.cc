@@ -5,8 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "autograd/operations/arrange.h"
 #include "autograd/attention/heads.h"
+#include "autograd/operations/arrange.h"
 #include "base/error.h"
 #include "kernels/matrix/gemm.h"
 

@@ -1,8 +1,8 @@
 #include "model/pooling/pair.h"
 
+#include "autograd/attention/attention.h"
 #include "autograd/operations/activation.h"
 #include "autograd/operations/arrange.h"
-#include "autograd/attention/attention.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/pool.h"
 

@@ -7,7 +7,8 @@
 #include <vector>
 
 #include "kernels/attention/score_attention.h"
-#include "model/attention/mechanism.h"
+#include "model/attention_setup.h"
+#include "model/pass.h"
 
 namespace attune {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 #include <set>
 
-#include "autograd/operations/elementwise.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 namespace {

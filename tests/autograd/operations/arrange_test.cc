@@ -2,8 +2,8 @@
 
 #include <functional>
 
-#include "autograd/operations/elementwise.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/elementwise.h"
 
 namespace attune {
 namespace {

@@ -2,8 +2,8 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
-#include "autograd/operations/convolution.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/convolution.h"
 #include "places.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
 #include "autograd/operations/convolution.h"
 
-#include "autograd/operations/elementwise.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/elementwise.h"
 #include "autograd/parameters.h"
 
 namespace attune {
@@ -76,26 +76,27 @@ void expect_values_and_gradients(const ConvolutionCase& c) {
 constexpr Padding kPaddings[] = {Padding::same, Padding::causal, Padding::valid};
 
 TEST(Convolution, ValuesAndGradients) {
-  const std::vector<ConvolutionCase> cases{{{5}, 3, 2, 3, {}},
-                                {{1}, 1, 1, 1, {}},
-                                {{1, 2, 3}, 2, 4, 5, {}},  // windows wider than the sequences
-                                {{4, 0, 7, 1}, 3, 5, 4, {.padding = Padding::causal}},
-                                {{4, 7}, 3, 2, 2, {.dilation = 3}},  // an even, dilated window
-                                {{9, 3}, 4, 6, 3, {.dilation = 2, .groups = 2, .padding = Padding::causal}},
-                                {{9, 3}, 5, 5, 3, {.groups = 5}},  // a filter for each channel
-                                {{2, 8}, 17, 17, 4, {.dilation = 2, .groups = 17, .padding = Padding::causal}},
-                                {{1, 5, 2, 9}, 5, 5, 4, {.dilation = 3, .groups = 5}},
-                                {{3, 6}, 83, 83, 3, {.stride = 2, .groups = 83}},  // several vectors of channels
-                                {{6}, 3, 6, 3, {.groups = 3}},                     // two filters for each channel
-                                {{0, 0}, 3, 2, 3, {}},
-                                {{}, 3, 3, 3, {.groups = 3}},
-                                {{3}, 2, 0, 3, {}},
-                                {{3}, 0, 2, 3, {}},                              // nothing to sum: the bias is left
-                                {{2, 1}, 3, 2, 4, {.padding = Padding::valid}},  // no window fits
-                                {{8, 5}, 3, 2, 2, {.stride = 5}},                // rows that nobody sees
-                                {{12}, 3, 4, 4, {.stride = 4, .padding = Padding::valid}},  // patches
-                                {{63, 65}, 1, 1, 3, {}},
-                                {{7}, 33, 2, 2, {}}};
+  const std::vector<ConvolutionCase> cases{
+      {{5}, 3, 2, 3, {}},
+      {{1}, 1, 1, 1, {}},
+      {{1, 2, 3}, 2, 4, 5, {}},  // windows wider than the sequences
+      {{4, 0, 7, 1}, 3, 5, 4, {.padding = Padding::causal}},
+      {{4, 7}, 3, 2, 2, {.dilation = 3}},  // an even, dilated window
+      {{9, 3}, 4, 6, 3, {.dilation = 2, .groups = 2, .padding = Padding::causal}},
+      {{9, 3}, 5, 5, 3, {.groups = 5}},  // a filter for each channel
+      {{2, 8}, 17, 17, 4, {.dilation = 2, .groups = 17, .padding = Padding::causal}},
+      {{1, 5, 2, 9}, 5, 5, 4, {.dilation = 3, .groups = 5}},
+      {{3, 6}, 83, 83, 3, {.stride = 2, .groups = 83}},  // several vectors of channels
+      {{6}, 3, 6, 3, {.groups = 3}},                     // two filters for each channel
+      {{0, 0}, 3, 2, 3, {}},
+      {{}, 3, 3, 3, {.groups = 3}},
+      {{3}, 2, 0, 3, {}},
+      {{3}, 0, 2, 3, {}},                                         // nothing to sum: the bias is left
+      {{2, 1}, 3, 2, 4, {.padding = Padding::valid}},             // no window fits
+      {{8, 5}, 3, 2, 2, {.stride = 5}},                           // rows that nobody sees
+      {{12}, 3, 4, 4, {.stride = 4, .padding = Padding::valid}},  // patches
+      {{63, 65}, 1, 1, 3, {}},
+      {{7}, 33, 2, 2, {}}};
   for (const ConvolutionCase& c : cases) expect_values_and_gradients(c);
 }
 
@@ -111,7 +112,8 @@ TEST(Convolution, EveryKernelStrideDilationGroupingAndPadding) {
 TEST(Convolution, GradientsAddUp) {
   for (int64_t groups : {1, 2, 4})
     for (int64_t stride : {1, 2}) {
-      const ConvolutionCase c{{5, 3}, 4, 4, 3, {.stride = stride, .groups = groups}}, same{{5, 3}, 4, 4, 3, {.groups = groups}};
+      const ConvolutionCase c{{5, 3}, 4, 4, 3, {.stride = stride, .groups = groups}},
+          same{{5, 3}, 4, 4, 3, {.groups = groups}};
       const CheckedOp op = op_of(c), keep = op_of(same);
       const CheckedOp twice = [&](Ctx& ctx, const std::vector<Var>& in) {
         const Var y = keep(ctx, in);
@@ -133,11 +135,11 @@ TEST(Convolution, GradientsOfOneSideAlone) {
 
 TEST(Convolution, SameBitsForThreadsAndInstructionSets) {
   for (const ConvolutionCase& c : {ConvolutionCase{{100, 37, 0, 263}, 33, 40, 3, {}},
-                        {{100, 37, 263}, 32, 48, 5, {1, 2, 4, Padding::causal}},
-                        {{100, 37, 263}, 48, 33, 4, {.stride = 3, .dilation = 2}},
-                        {{100, 37, 263}, 48, 70, 5, {.stride = 2, .groups = 2, .padding = Padding::valid}},
-                        {{100, 37, 263}, 173, 173, 3, {.groups = 173}},
-                        {{100, 37, 263}, 173, 173, 5, {.stride = 2, .groups = 173}}})
+                                   {{100, 37, 263}, 32, 48, 5, {1, 2, 4, Padding::causal}},
+                                   {{100, 37, 263}, 48, 33, 4, {.stride = 3, .dilation = 2}},
+                                   {{100, 37, 263}, 48, 70, 5, {.stride = 2, .groups = 2, .padding = Padding::valid}},
+                                   {{100, 37, 263}, 173, 173, 3, {.groups = 173}},
+                                   {{100, 37, 263}, 173, 173, 5, {.stride = 2, .groups = 173}}})
     expect_stable(op_of(c), inputs_of(c));
 }
 

@@ -1,6 +1,6 @@
 // autograd/operations/convolution.h over pictures.
-#include "autograd/operations/convolution.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/convolution.h"
 
 namespace attune {
 namespace {

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "autograd/op_checks.h"
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
-#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

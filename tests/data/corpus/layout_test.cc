@@ -59,7 +59,9 @@ void expect_example(const Rows& rows, int64_t s, const TypedExample& e, const Co
     const auto own = rows.edges.of(from + i), wanted = e.rows.edges.of(i);
     EXPECT_TRUE(std::equal(own.begin(), own.end(), wanted.begin(), wanted.end())) << i;
   }
-  if (weights) EXPECT_EQ(weights->part(from, n), Column<float>(e.weights));
+  if (weights) {
+    EXPECT_EQ(weights->part(from, n), Column<float>(e.weights));
+  }
 }
 
 TEST(Layout, ThereAndBack) {

@@ -4,9 +4,9 @@
 
 #include "data/corpus/number_corpus.h"
 #include "data/corpus/random_corpus.h"
+#include "data/corpus/training_data.h"
 #include "data/shards.h"
 #include "data/tokenizers.h"
-#include "data/corpus/training_data.h"
 
 namespace attune::test {
 namespace {

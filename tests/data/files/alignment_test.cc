@@ -4,8 +4,8 @@
 
 #include "data/batches.h"
 #include "data/corpus/number_corpus.h"
-#include "data/shards.h"
 #include "data/corpus/training_data.h"
+#include "data/shards.h"
 #include "text/vocabulary.h"
 
 namespace attune::test {

@@ -130,8 +130,9 @@ TEST(LineReader, Messages) {
       {put(dir / "utf16",
            "\xff\xfe"
            "a"),
-       "data: " + (dir / "utf16") + " is in UTF-16, not in UTF-8\n  fix: convert it by iconv -f utf-16 -t utf-8; in a recipe, set "
-       "data.encoding = \"utf-16\""},
+       "data: " + (dir / "utf16") +
+           " is in UTF-16, not in UTF-8\n  fix: convert it by iconv -f utf-16 -t utf-8; in a recipe, set "
+           "data.encoding = \"utf-16\""},
   };
   for (const auto& c : cases) EXPECT_EQ(says(c.file), c.says);
   EXPECT_EQ(error_with_kind([] {

@@ -114,7 +114,8 @@ TEST(Pairs, Messages) {
            "of two columns"},
       {{three},
        DataFormat::tsv,
-       "data: " + three + ":2: 3 columns, wanted 2: source, tab, target\n  fix: name two of them by data.columns = [1, 2]"},
+       "data: " + three +
+           ":2: 3 columns, wanted 2: source, tab, target\n  fix: name two of them by data.columns = [1, 2]"},
       {{none},
        DataFormat::tsv,
        "data: " + none +

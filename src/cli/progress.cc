@@ -1,4 +1,4 @@
-#include "cli/terminal/progress.h"
+#include "cli/progress.h"
 
 #include <fmt/core.h>
 #include <unistd.h>
@@ -8,7 +8,7 @@
 
 #include "attune/text.h"
 #include "cli/output.h"
-#include "cli/terminal/progress_text.h"
+#include "cli/progress_text.h"
 
 namespace attune::cli {
 

@@ -1,4 +1,4 @@
-#include "data/piece_dropout.h"
+#include "data/corpus/piece_dropout.h"
 
 #include "data/corpus/random_corpus.h"
 

@@ -1,9 +1,9 @@
-// How a run looks to people: text only, for a terminal of a given width. cli/terminal/progress.h shows it.
+// How a run looks to people: text only, for a terminal of a given width. cli/progress.h shows it.
 #pragma once
 #include <string>
 
 #include "attune/trainer.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 #include <sys/ioctl.h>
 #include <unistd.h>

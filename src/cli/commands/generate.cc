@@ -12,7 +12,7 @@
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 

@@ -1,4 +1,4 @@
-#include "cli/info_model.h"
+#include "cli/commands/info_model.h"
 
 #include <fmt/core.h>
 

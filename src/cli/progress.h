@@ -4,9 +4,9 @@
 //   progress.finish(trainer.run(progress.events()));
 #pragma once
 #include "attune/trainer.h"
-#include "cli/terminal/interrupt.h"
+#include "cli/interrupt.h"
 #include "cli/session.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 

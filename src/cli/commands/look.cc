@@ -9,7 +9,7 @@
 #include "attune/show.h"
 #include "cli/output.h"
 #include "cli/session.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 

@@ -2,8 +2,8 @@
 #include <CLI/CLI.hpp>
 
 #include "attune/trainer.h"
-#include "cli/terminal/interrupt.h"
-#include "cli/terminal/progress.h"
+#include "cli/interrupt.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 namespace attune::cli {

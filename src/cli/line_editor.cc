@@ -1,4 +1,4 @@
-#include "cli/terminal/line_editor.h"
+#include "cli/line_editor.h"
 
 #include <clocale>
 #include <cstdio>

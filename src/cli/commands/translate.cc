@@ -11,12 +11,12 @@
 #include "attune/lines.h"
 #include "attune/text.h"
 #include "attune/translator.h"
-#include "cli/terminal/line_editor.h"
+#include "cli/line_editor.h"
 #include "cli/output.h"
-#include "cli/terminal/progress_text.h"
+#include "cli/progress_text.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
-#include "cli/terminal/terminal.h"
+#include "cli/terminal.h"
 
 namespace attune::cli {
 

@@ -5,7 +5,7 @@
 #include <sstream>
 
 #include "attune/text.h"
-#include "cli/terminal/progress_text.h"
+#include "cli/progress_text.h"
 #include "data/files.h"
 #include "run_program.h"
 

@@ -1,4 +1,4 @@
-#include "cli/terminal/progress_text.h"
+#include "cli/progress_text.h"
 
 #include <fmt/core.h>
 

@@ -5,9 +5,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "cli/terminal/interrupt.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/terminal/progress.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 namespace attune::cli {

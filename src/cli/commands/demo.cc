@@ -15,9 +15,9 @@
 #include "attune/text.h"
 #include "attune/trainer.h"
 #include "attune/translator.h"
-#include "cli/terminal/interrupt.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
-#include "cli/terminal/progress.h"
+#include "cli/progress.h"
 #include "cli/session.h"
 
 namespace attune::cli {

@@ -8,7 +8,7 @@
 #include "attune/mechanisms.h"
 #include "attune/recipe.h"
 #include "attune/text.h"
-#include "cli/info_model.h"
+#include "cli/commands/info_model.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
