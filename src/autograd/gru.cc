@@ -49,7 +49,7 @@ namespace {
 // state that row i of a step goes on from is row i of the block before, for only the last sequences of a block end.
 
 /// Where the block of states before a step begins: so many rows of all.
-struct Blocks {
+struct StateBlocks {
   const StepOrder& order;
   int64_t count(int64_t step) const {
     return step == 0 ? std::ssize(order.order) : order.active[static_cast<size_t>(step - 1)];
@@ -73,14 +73,12 @@ void check_sequence(const GruSequence& g) {
         "first states {} for {} sequences of {} numbers", g.first.shape().text(), g.order->order.size(), d);
 }
 
-Tensor ids_of(const std::vector<int32_t>& ids) { return Tensor(ids.data(), Shape{std::ssize(ids)}); }
-
-void forward(Ctx& ctx, const GruSequence& g, const Tensor& states, const Tensor& kept, const Tensor& hidden) {
-  const Blocks blocks{*g.order};
+void gru_forward(Ctx& ctx, const GruSequence& g, const Tensor& states, const Tensor& kept, const Tensor& hidden) {
+  const StateBlocks blocks{*g.order};
   const int64_t count = blocks.count(0);
   const Tensor first = states.row_range(0, count);
   if (g.first)
-    kernels::gather_rows(g.first.value(), ids_of(g.order->order), first, false, ctx.pool);
+    kernels::gather_rows(g.first.value(), id_tensor(g.order->order), first, false, ctx.pool);
   else
     kernels::fill_zero(first, ctx.pool);
   int64_t at = 0, done = 0;  // the block of states before this step; rows of the steps before
@@ -99,14 +97,14 @@ void forward(Ctx& ctx, const GruSequence& g, const Tensor& states, const Tensor&
 }
 
 /// What goes back: `dhidden` has a row for each state, zeros for those that nothing goes on from.
-struct Back {
+struct GruBack {
   Tensor states, kept, dy;
   Tensor carried = {}, dhidden = {};
   Grad gates = {};
 };
 
-void backward(Ctx& ctx, const GruSequence& g, const Back& b) {
-  const Blocks blocks{*g.order};
+void gru_backward(Ctx& ctx, const GruSequence& g, const GruBack& b) {
+  const StateBlocks blocks{*g.order};
   kernels::fill_zero(b.carried, ctx.pool);
   kernels::fill_zero(b.dhidden, ctx.pool);
   int64_t done = g.order->rows(), at = blocks.rows();
@@ -133,7 +131,7 @@ void backward(Ctx& ctx, const GruSequence& g, const Back& b) {
 
 Var gru_sequence(Ctx& ctx, const GruSequence& g) {
   check_sequence(g);
-  const Blocks blocks{*g.order};
+  const StateBlocks blocks{*g.order};
   const int64_t n = g.gates.rows(), d = g.weight.cols(), count = blocks.count(0);
   const DType type = g.gates.dtype();
   Var y = ctx.make({n, d}, type, {&g.gates, &g.weight, &g.bias, &g.first});
@@ -142,7 +140,7 @@ Var gru_sequence(Ctx& ctx, const GruSequence& g) {
   {
     const Var hidden = ctx.make({count, 3 * d}, type, {});
     ctx.run([&] {
-      forward(ctx, g, states.value(), kept ? kept.value() : Tensor(), hidden.value());
+      gru_forward(ctx, g, states.value(), kept ? kept.value() : Tensor(), hidden.value());
       const Tensor after = states.value().row_range(count, n);
       for (int64_t i = 0; i < n; ++i)
         kernels::copy(after.row_range(i, 1), y.value().row_range(g.order->row[static_cast<size_t>(i)], 1), false,
@@ -156,16 +154,16 @@ Var gru_sequence(Ctx& ctx, const GruSequence& g) {
     const int64_t bytes = bytes_of(dy.dtype), all = states.rows();
     const Scratch carried(ctx.arena, count * d * bytes), dhidden(ctx.arena, all * 3 * d * bytes);
     ctx.run([&] {
-      Back b{states.value(), kept.value(), dy};
+      GruBack b{states.value(), kept.value(), dy};
       b.carried = Tensor(carried.as<void>(), dy.dtype, Shape{count, d});
       b.dhidden = Tensor(dhidden.as<void>(), dy.dtype, Shape{all, 3 * d});
       b.gates = dgates;
-      backward(ctx, g, b);
+      gru_backward(ctx, g, b);
       if (dw) weight_gradient(b.dhidden, b.states, dw.tensor, dw.add, ctx.pool);
       if (db) kernels::column_sum(b.dhidden, 1, db.tensor, db.add, ctx.pool);
       if (!dfirst) return;
       if (!dfirst.add) kernels::fill_zero(dfirst.tensor, ctx.pool);
-      kernels::scatter_add_rows(b.carried, ids_of(g.order->order), dfirst.tensor, ctx.pool);
+      kernels::scatter_add_rows(b.carried, id_tensor(g.order->order), dfirst.tensor, ctx.pool);
     });
   });
   return y;

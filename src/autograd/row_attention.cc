@@ -20,7 +20,7 @@ void check_pairs(const char* op, const RowReads& reads, const Var& x) {
 }
 
 /// All rows may be added to from now on.
-void clear_unless_added(const Grad& g) {
+void clear_to_add_to(const Grad& g) {
   if (g && !g.add) kernels::fill_zero(g.tensor, nullptr);
 }
 
@@ -35,15 +35,13 @@ Var additive_energies(Ctx& ctx, const RowReads& reads, const Var& query, const V
         "additive_energies", "query {}, keys {} and vector {} for {} rows", query.shape().text(), keys.shape().text(),
         vector.shape().text(), reads.rows());
   Var e = ctx.make({reads.pairs(), 1}, query.dtype(), {&query, &keys, &vector});
-  ctx.run([&] {
-    kernels::additive_energies({reads, query.value(), keys.value(), vector.value(), e.value()});
-  });
+  ctx.run([&] { kernels::additive_energies({reads, query.value(), keys.value(), vector.value(), e.value()}); });
   if (e.needs_grad())
     ctx.tape->push(e, [=, e = e.sink()](Ctx& ctx) {
       const Grad dq = ctx.grad(query), dk = ctx.grad(keys), dv = ctx.grad(vector);
       ctx.run([&] {
-        clear_unless_added(dk);
-        clear_unless_added(dv);
+        clear_to_add_to(dk);
+        clear_to_add_to(dv);
         kernels::AdditiveEnergiesBackward b{reads, query.value(), keys.value(), vector.value(), ctx.grad_of(e)};
         b.dquery = dq.tensor;
         b.add_query = dq.add;
@@ -62,9 +60,7 @@ Var row_softmax(Ctx& ctx, const RowReads& reads, const Var& energies) {
   if (w.needs_grad())
     ctx.tape->push(w, [reads, energies = energies.sink(), w](Ctx& ctx) {
       const Grad de = ctx.grad(energies);
-      ctx.run([&] {
-        kernels::row_softmax_backward({reads, w.value(), ctx.grad_of(w.sink()), de.tensor, de.add});
-      });
+      ctx.run([&] { kernels::row_softmax_backward({reads, w.value(), ctx.grad_of(w.sink()), de.tensor, de.add}); });
     });
   return w;
 }
@@ -79,7 +75,7 @@ Var row_mix(Ctx& ctx, const RowReads& reads, const Var& weights, const Var& valu
     ctx.tape->push(y, [=, y = y.sink()](Ctx& ctx) {
       const Grad dw = ctx.grad(weights), dv = ctx.grad(values);
       ctx.run([&] {
-        clear_unless_added(dv);
+        clear_to_add_to(dv);
         kernels::RowMixBackward b{reads, weights.value(), values.value(), ctx.grad_of(y)};
         b.dweights = dw.tensor;
         b.add_weights = dw.add;

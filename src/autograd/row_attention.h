@@ -1,6 +1,6 @@
 // Attention of single rows to whole sequences, part by part, differentiably: scores, weights, and what is read. This is
-// how recurrent decoders attend, one step after another; the weights of a step are there for the next. Numbers of pairs,
-// [pairs, 1], lie row after row. What `reads` points to outlives the backward pass.
+// how recurrent decoders attend, one step after another; the weights of a step are there for the next. Numbers of
+// pairs, [pairs, 1], lie row after row. What `reads` points to outlives the backward pass.
 #pragma once
 #include "autograd/tape.h"
 #include "kernels/row_attention.h"

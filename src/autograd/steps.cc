@@ -9,10 +9,8 @@ namespace attune {
 
 namespace {
 
-Tensor ids_of(std::span<const int32_t> ids) { return Tensor(ids.data(), Shape{std::ssize(ids)}); }
-
 /// to[index[i]] = from[i].
-void put_rows(const Tensor& from, std::span<const int32_t> index, const Tensor& to) {
+void put_step_rows(const Tensor& from, std::span<const int32_t> index, const Tensor& to) {
   for (size_t i = 0; i < index.size(); ++i)
     kernels::copy(from.row_range(static_cast<int64_t>(i), 1), to.row_range(index[i], 1), false, nullptr);
 }
@@ -48,14 +46,14 @@ StepLinear::StepLinear(Ctx& ctx, const Var& base, const Var& weight, const Var& 
 Var StepLinear::operator()(Ctx& ctx, const Var& x, std::span<const int32_t> index) const {
   check_same_type("step linear", x, weight_);
   const auto rows = std::ssize(index);
-  check(x.cols() == weight_.cols() && x.rows() >= rows, "step linear", "input {} for {} rows and a weight of {} columns",
-        x.shape().text(), rows, weight_.cols());
+  check(x.cols() == weight_.cols() && x.rows() >= rows, "step linear",
+        "input {} for {} rows and a weight of {} columns", x.shape().text(), rows, weight_.cols());
   Var y = ctx.make({rows, weight_.rows()}, x.dtype(), {&x, &weight_, &bias_, &base_});
   ctx.run([&] {
     const Tensor in = x.value().row_range(0, rows);
-    if (base_) kernels::gather_rows(base_.value(), ids_of(index), y.value(), false, nullptr);
+    if (base_) kernels::gather_rows(base_.value(), id_tensor(index), y.value(), false, nullptr);
     multiply_by_weight(ctx, {in, weight_, bias_ ? bias_.value() : Tensor(), y.value(), static_cast<bool>(base_)});
-    if (inputs_) put_rows(in, index, inputs_.value());
+    if (inputs_) put_step_rows(in, index, inputs_.value());
   });
   if (!y.needs_grad()) return y;
   ctx.tape->push(y, [x = x.sink(), w = weight_, index, rows, y = y.sink(),
@@ -66,19 +64,19 @@ Var StepLinear::operator()(Ctx& ctx, const Var& x, std::span<const int32_t> inde
       clear_rows_beyond(dx, rows);
       if (dx) input_gradient(dy, w, dx.tensor.row_range(0, rows), dx.add, ctx.pool);
       if (all && !all.add) kernels::fill_zero(all.tensor, nullptr);
-      if (all) kernels::scatter_add_rows(dy, ids_of(index), all.tensor, nullptr);
+      if (all) kernels::scatter_add_rows(dy, id_tensor(index), all.tensor, nullptr);
     });
   });
   return y;
 }
 
 void StepRows::put(Ctx& ctx, const Var& x, std::span<const int32_t> index) {
-  ctx.run([&] { put_rows(x.value(), index, all_.value()); });
+  ctx.run([&] { put_step_rows(x.value(), index, all_.value()); });
   if (!x.needs_grad()) return;
   all_.slot()->needs_grad = true;
   ctx.tape->push(all_, [x = x.sink(), all = all_.sink(), index](Ctx& ctx) {
     const Grad dx = ctx.grad(x);
-    ctx.run([&] { kernels::gather_rows(ctx.grad_of(all), ids_of(index), dx.tensor, dx.add, nullptr); });
+    ctx.run([&] { kernels::gather_rows(ctx.grad_of(all), id_tensor(index), dx.tensor, dx.add, nullptr); });
   });
 }
 

@@ -9,6 +9,9 @@
 
 namespace attune {
 
+/// Which rows, as operations on them take it.
+inline Tensor id_tensor(std::span<const int32_t> ids) { return Tensor(ids.data(), Shape{std::ssize(ids)}); }
+
 /// In a backward function that wrote the first rows only: makes the others zero, unless there was a gradient before.
 void clear_rows_beyond(const Grad& grad, int64_t rows);
 

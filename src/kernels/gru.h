@@ -12,11 +12,11 @@ namespace attune::kernels {
 /// Rows of a step. Where there is an index, row i of the inputs is row index[i] of the gates.
 struct GruCell {
   int64_t rows = 0;
-  Tensor gates;                    // [.., 3 d]
+  Tensor gates;  // [.., 3 d]
   const int32_t* index = nullptr;
   Tensor hidden = {}, before = {};  // [rows, 3 d], [rows, d]
-  Tensor after = {};               // [rows, d], written
-  Tensor kept = {};                // [rows, 4 d] or missing: receives r, z, n and g_n, for the way back
+  Tensor after = {};                // [rows, d], written
+  Tensor kept = {};                 // [rows, 4 d] or missing: receives r, z, n and g_n, for the way back
 };
 void gru_cell(const GruCell& a);
 
@@ -24,12 +24,12 @@ void gru_cell(const GruCell& a);
 struct GruCellBackward {
   int64_t rows = 0;
   Tensor kept, before, dafter;
-  Tensor dgates = {};              // [.., 3 d]
+  Tensor dgates = {};  // [.., 3 d]
   const int32_t* index = nullptr;
   bool add_gates = false;
   Tensor dhidden = {};
   bool add_hidden = false;
-  Tensor dbefore = {};             // may be dafter itself
+  Tensor dbefore = {};  // may be dafter itself
   bool add_before = false;
 };
 void gru_cell_backward(const GruCellBackward& a);

@@ -11,7 +11,7 @@ KERNELS_BEGIN
 
 /// body(row, first row of what it reads, how many, its first pair).
 template <class Body>
-HWY_INLINE void each_row(const RowReads& r, Body body) {
+HWY_INLINE void each_reading_row(const RowReads& r, Body body) {
   int64_t pair = 0;
   for (int64_t i = 0; i < r.rows(); ++i) {
     const int64_t s = r.source_of[static_cast<size_t>(i)], n = r.sources->length(s);
@@ -27,7 +27,7 @@ void additive_energies(const AdditiveEnergies& a) {
     using T = decltype(t);
     const int64_t d = a.query.cols();
     const T* v = a.vector.as<T>();
-    each_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
+    each_reading_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
       const T* q = a.query.row<T>(i);
       for (int64_t k = 0; k < n; ++k) {
         const T* key = a.keys.row<T>(from + k);
@@ -47,7 +47,7 @@ void additive_energies_backward(const AdditiveEnergiesBackward& a) {
     const int64_t d = a.query.cols();
     const T* v = a.vector.as<T>();
     const auto one = splat(T{1});
-    each_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
+    each_reading_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
       const T *q = a.query.row<T>(i), *de = a.denergies.as<T>() + pair;
       // A pack of columns after another: sums over the keys stay in registers.
       for_packs(d, [&](int64_t j, int64_t count) HWY_ATTR {
@@ -70,7 +70,7 @@ void additive_energies_backward(const AdditiveEnergiesBackward& a) {
 // --- softmax ---------------------------------------------------------------------------------------------------------
 
 template <class T>
-HWY_INLINE void softmax_of(const T* e, int64_t n, T* w) {
+HWY_INLINE void softmax_of_pairs(const T* e, int64_t n, T* w) {
   const T largest = *std::max_element(e, e + n);
   Pack<T> total = zero<T>();
   for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR {
@@ -85,8 +85,8 @@ HWY_INLINE void softmax_of(const T* e, int64_t n, T* w) {
 void row_softmax(const RowReads& reads, const Tensor& energies, const Tensor& weights) {
   by_pack_type(energies.dtype, [&](auto t) HWY_ATTR {
     using T = decltype(t);
-    each_row(reads, [&](int64_t, int64_t, int64_t n, int64_t pair) HWY_ATTR {
-      if (n > 0) softmax_of(energies.as<T>() + pair, n, weights.as<T>() + pair);
+    each_reading_row(reads, [&](int64_t, int64_t, int64_t n, int64_t pair) HWY_ATTR {
+      if (n > 0) softmax_of_pairs(energies.as<T>() + pair, n, weights.as<T>() + pair);
     });
   });
 }
@@ -94,12 +94,11 @@ void row_softmax(const RowReads& reads, const Tensor& energies, const Tensor& we
 void row_softmax_backward(const RowSoftmaxBackward& a) {
   by_pack_type(a.weights.dtype, [&](auto t) HWY_ATTR {
     using T = decltype(t);
-    each_row(a.reads, [&](int64_t, int64_t, int64_t n, int64_t pair) HWY_ATTR {
+    each_reading_row(a.reads, [&](int64_t, int64_t, int64_t n, int64_t pair) HWY_ATTR {
       const T *w = a.weights.as<T>() + pair, *dw = a.dweights.as<T>() + pair;
       Pack<T> total = zero<T>();
-      for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR {
-        total = fma(load_at(w + j, count), load_at(dw + j, count), total);
-      });
+      for_packs(n, [&](int64_t j, int64_t count)
+                       HWY_ATTR { total = fma(load_at(w + j, count), load_at(dw + j, count), total); });
       const auto mean = splat(sum(total));
       for_packs(n, [&](int64_t j, int64_t count) HWY_ATTR {
         put_at(load_at(w + j, count) * (load_at(dw + j, count) - mean), a.denergies.as<T>() + pair + j, count, a.add);
@@ -131,7 +130,7 @@ void row_mix(const RowReads& reads, const Tensor& weights, const Tensor& values,
   by_pack_type(values.dtype, [&](auto t) HWY_ATTR {
     using T = decltype(t);
     const int64_t d = values.cols();
-    each_row(reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
+    each_reading_row(reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
       const T* w = weights.as<T>() + pair;
       T* to = out.row<T>(i);
       int64_t c = 0;
@@ -145,7 +144,7 @@ void row_mix_backward(const RowMixBackward& a) {
   by_pack_type(a.values.dtype, [&](auto t) HWY_ATTR {
     using T = decltype(t);
     const int64_t d = a.values.cols();
-    each_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
+    each_reading_row(a.reads, [&](int64_t i, int64_t from, int64_t n, int64_t pair) HWY_ATTR {
       const T *w = a.weights.as<T>() + pair, *dy = a.dout.row<T>(i);
       for (int64_t k = 0; k < n; ++k) {
         const T* v = a.values.row<T>(from + k);

@@ -1,5 +1,5 @@
-// Single rows that read whole sequences, as the decoders of recurrent networks do: one step after another, the weights of
-// each step there to be looked at. Numbers of pairs (a row and what it reads) lie row after row. f32 and f64, on one
+// Single rows that read whole sequences, as the decoders of recurrent networks do: one step after another, the weights
+// of each step there to be looked at. Numbers of pairs (a row and what it reads) lie row after row. f32 and f64, on one
 // thread: a row's sums are sixteen lanes and one tree, or one chain over the sequence.
 #pragma once
 #include <span>

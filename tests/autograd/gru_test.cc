@@ -15,7 +15,8 @@ Row naive_step(const Row& x, const Row& g, const Row& h) {
   const size_t d = h.size();
   Row out(d);
   for (size_t j = 0; j < d; ++j) {
-    const double r = sigmoid(x[j] + g[j]), z = sigmoid(x[d + j] + g[d + j]), n = std::tanh(x[2 * d + j] + r * g[2 * d + j]);
+    const double r = sigmoid(x[j] + g[j]), z = sigmoid(x[d + j] + g[d + j]),
+                 n = std::tanh(x[2 * d + j] + r * g[2 * d + j]);
     out[j] = (1 - z) * n + z * h[j];
   }
   return out;
@@ -48,7 +49,8 @@ std::vector<double> naive(const std::vector<CheckInput>& in, const std::vector<i
 
 std::vector<CheckInput> inputs_of(const std::vector<int32_t>& lengths, int64_t d, bool first) {
   std::vector<CheckInput> in{random_input({Segments::of_lengths(lengths).rows(), 3 * d}, 1),
-                             random_input({3 * d, d}, 2, 1 / std::sqrt(static_cast<double>(d))), random_input({3 * d}, 3)};
+                             random_input({3 * d, d}, 2, 1 / std::sqrt(static_cast<double>(d))),
+                             random_input({3 * d}, 3)};
   if (first) in.push_back(random_input({static_cast<int64_t>(lengths.size()), d}, 4));
   return in;
 }
@@ -108,7 +110,11 @@ TEST(Gru, AWrongCallGetsAMessage) {
   Bench b;
   const auto order = std::make_shared<StepOrder>(Segments::of_lengths({2}));
   const Var gates = b.make({2, 6}), weight = b.make({6, 2}), bias = b.make({6});
-  expect_said([&] { gru_sequence(b.ctx, {b.make({3, 6}), weight, bias, {}, order}); }, "steps over 2 rows, there are 3");
+  expect_said(
+      [&] {
+        gru_sequence(b.ctx, {b.make({3, 6}), weight, bias, {}, order});
+      },
+      "steps over 2 rows, there are 3");
   expect_said([&] { gru_sequence(b.ctx, {gates, b.make({6, 3}), bias, {}, order}); }, "do not go together");
   expect_said([&] { gru_sequence(b.ctx, {gates, weight, bias, b.make({2, 2}), order}); }, "for 1 sequences");
   expect_said([&] { gru_cell(b.ctx, gates, gates, b.make({2, 3})); }, "for states of 3 numbers");

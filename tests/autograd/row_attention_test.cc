@@ -44,8 +44,8 @@ TEST(RowAttention, IsTheFormula) {
       }
       for (int64_t k = 0; k < n; ++k)
         for (int64_t j = 0; j < d + 2; ++j)
-          right[static_cast<size_t>(j)] += std::exp(e[static_cast<size_t>(k)]) / total *
-                                           in[3].values[static_cast<size_t>((from + k) * (d + 2) + j)];
+          right[static_cast<size_t>(j)] +=
+              std::exp(e[static_cast<size_t>(k)]) / total * in[3].values[static_cast<size_t>((from + k) * (d + 2) + j)];
       for (size_t j = 0; j < right.size(); ++j) ASSERT_NEAR(run.value[i * right.size() + j], right[j], 1e-12);
     }
     expect_right(kAll, in, fmt::format("{} numbers", d));

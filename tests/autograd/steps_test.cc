@@ -37,7 +37,8 @@ CheckedOp plainly(bool based) {
       const int64_t from = kFrom[t], rows = kFrom[t + 1] - from;
       const Var ids = ctx.input(Tensor(kRows.data() + from, Shape{rows}));
       const Var x = slice_rows(ctx, h, 0, rows);
-      h = tanh(ctx, based ? add(ctx, linear(ctx, x, in[1]), gather_rows(ctx, in[0], ids)) : linear(ctx, x, in[1], in[2]));
+      h = tanh(ctx,
+               based ? add(ctx, linear(ctx, x, in[1]), gather_rows(ctx, in[0], ids)) : linear(ctx, x, in[1], in[2]));
       parts.push_back(h);
     }
     const Var ids = ctx.input(Tensor(kRows.data(), Shape{6}));
@@ -53,9 +54,9 @@ TEST(Steps, AreWhatPlainOperationsGive) {
   for (const bool based : {false, true}) {
     const auto in = inputs();
     expect_right(through_steps(based), in);
-    EXPECT_LT(row_error(run_checked(through_steps(based), in, DType::f64), run_checked(plainly(based), in, DType::f64),
-                        in),
-              1e-12);
+    EXPECT_LT(
+        row_error(run_checked(through_steps(based), in, DType::f64), run_checked(plainly(based), in, DType::f64), in),
+        1e-12);
     expect_stable(through_steps(based), in);
     expect_views_and_plan(through_steps(based), in);
   }

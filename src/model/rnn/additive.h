@@ -48,8 +48,7 @@ class AdditiveAttention : public RecurrentAttention {
 
  private:
   struct Steps : RecurrentAttentionSteps {
-    Steps(RecurrentSources s, StepLinear q, Var v)
-        : sources(std::move(s)), query(std::move(q)), vector(std::move(v)) {}
+    Steps(RecurrentSources s, StepLinear q, Var v) : sources(std::move(s)), query(std::move(q)), vector(std::move(v)) {}
     StepRead operator()(Ctx& ctx, const StepQuery& q) const override {
       const RowReads reads{sources.segments, q.source_of};
       const Var energies = additive_energies(ctx, reads, query(ctx, q.state, q.index), sources.keys, vector);

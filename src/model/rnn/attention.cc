@@ -7,8 +7,8 @@ namespace attune {
 
 namespace {
 
-using Make = std::unique_ptr<RecurrentAttention> (*)(const Choice&, const RecurrentAttentionSetup&, const Blueprint&,
-                                                     const std::string& key);
+using MakeRecurrentAttention = std::unique_ptr<RecurrentAttention> (*)(const Choice&, const RecurrentAttentionSetup&,
+                                                                       const Blueprint&, const std::string& key);
 
 template <class T>
 std::unique_ptr<RecurrentAttention> make(const Choice& choice, const RecurrentAttentionSetup& setup, const Blueprint& b,
@@ -18,7 +18,7 @@ std::unique_ptr<RecurrentAttention> make(const Choice& choice, const RecurrentAt
   return std::make_unique<T>(options, setup, b);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakeRecurrentAttention kRecurrentAttentionMakers[] = {
 #define RECURRENT_ATTENTION(type) make<type>,
 #include "model/rnn/attentions.inc"
 #undef RECURRENT_ATTENTION
@@ -46,7 +46,7 @@ const std::vector<Fields>& recurrent_attention_options() {
 
 std::unique_ptr<RecurrentAttention> make_recurrent_attention(const Choice& choice, const RecurrentAttentionSetup& setup,
                                                              const Blueprint& b, const std::string& key) {
-  return kMakers[find_kind(recurrent_attention_kinds(), choice, key)](choice, setup, b, key);
+  return kRecurrentAttentionMakers[find_kind(recurrent_attention_kinds(), choice, key)](choice, setup, b, key);
 }
 
 }  // namespace attune

@@ -1,5 +1,5 @@
-// The seam where the attention of recurrent decoders plugs in: at each step a row asks the source by its state, and gets
-// what it reads and by which weights; those of the step before are there to ask by. One file per kind, one line in
+// The seam where the attention of recurrent decoders plugs in: at each step a row asks the source by its state, and
+// gets what it reads and by which weights; those of the step before are there to ask by. One file per kind, one line in
 // attentions.inc; a recipe names it by model.cross_attention.
 #pragma once
 #include <memory>
@@ -27,10 +27,10 @@ struct RecurrentSources {
 
 /// What rows ask at one step.
 struct StepQuery {
-  Var state;                          // [rows or more, query]
-  std::span<const int32_t> index;     // which rows of all these are
-  std::span<const int32_t> source_of; // which sequence each reads
-  Var last = {};                      // the weights of the step before, of these rows and perhaps more; none: the first
+  Var state;                           // [rows or more, query]
+  std::span<const int32_t> index;      // which rows of all these are
+  std::span<const int32_t> source_of;  // which sequence each reads
+  Var last = {};  // the weights of the step before, of these rows and perhaps more; none: the first
 };
 struct StepRead {
   Var context;  // [rows, read]

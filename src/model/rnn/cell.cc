@@ -7,14 +7,14 @@ namespace attune {
 
 namespace {
 
-using Make = std::unique_ptr<Cell> (*)(const CellSetup&, const Blueprint&);
+using MakeCell = std::unique_ptr<Cell> (*)(const CellSetup&, const Blueprint&);
 
 template <class T>
 std::unique_ptr<Cell> make(const CellSetup& setup, const Blueprint& b) {
   return std::make_unique<T>(setup, b);
 }
 
-constexpr Make kMakers[] = {
+constexpr MakeCell kCellMakers[] = {
 #define CELL(type) make<type>,
 #include "model/rnn/cells.inc"
 #undef CELL
@@ -33,7 +33,7 @@ const std::vector<CellKind>& cell_kinds() {
 
 std::unique_ptr<Cell> make_cell(const std::string& name, const CellSetup& setup, const Blueprint& b,
                                 const std::string& key) {
-  return kMakers[find_kind(cell_kinds(), {name}, key)](setup, b);
+  return kCellMakers[find_kind(cell_kinds(), {name}, key)](setup, b);
 }
 
 }  // namespace attune

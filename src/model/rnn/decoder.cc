@@ -11,7 +11,7 @@ namespace attune {
 namespace {
 
 /// What the decoder asks by: the one that the recipe names, or the paper's.
-Choice attention_of(const ModelOptions& o) {
+Choice recurrent_attention_of(const ModelOptions& o) {
   if (o.cross_attention.empty()) return {"additive"};
   if (o.cross_attention.size() > 1)
     fail(ErrorKind::recipe,
@@ -45,7 +45,7 @@ RnnDecoder::RnnDecoder(const RnnOptions& options, const SideSetup& s, const Blue
   if (read_width_ > 0) {
     const int64_t gates = layers_.front().cell->gate_columns();
     context_ = b.at("0").matrix("context.weight", gates, read_width_, Init::xavier(read_width_, width_));
-    attention_ = make_recurrent_attention(attention_of(s.options),
+    attention_ = make_recurrent_attention(recurrent_attention_of(s.options),
                                           {layers_.front().cell->state_width(), read_width_, width_},
                                           b.at("0").at("cross"), "model.cross_attention");
   }
@@ -59,9 +59,9 @@ Var RnnDecoder::first_state(const Pass& pass, const Layer& layer, const Encoded&
 }
 
 Var RnnDecoder::readout(const Pass& pass, const Var& state, const Var& input, const Var& context) const {
-  const Var all = context ? concatenate_columns(pass.ctx, {state, input, context})
-                          : concatenate_columns(pass.ctx, {state, input});
-  return dropped(pass, (*readout_)(pass, all, Activation::tanh), rate_, readout_site_);
+  const Var all =
+      context ? concatenate_columns(pass.ctx, {state, input, context}) : concatenate_columns(pass.ctx, {state, input});
+  return drop_some(pass, (*readout_)(pass, all, Activation::tanh), rate_, readout_site_);
 }
 
 // --- all positions: the first layer step by step, those above it in one operation each -------------------------------
@@ -81,7 +81,7 @@ Var RnnDecoder::decode(Pass& pass, const Rows&, const Encoded& encoded, const Ro
     } else {
       x = layer.cell->run(pass, gates, first_state(pass, layer, encoded), order);
     }
-    if (l + 1 < layers_.size()) x = dropped(pass, x, rate_, layer.site);
+    if (l + 1 < layers_.size()) x = drop_some(pass, x, rate_, layer.site);
   }
   return readout(pass, x, input, context);
 }

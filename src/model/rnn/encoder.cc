@@ -5,7 +5,7 @@
 
 namespace attune {
 
-Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site) {
+Var drop_some(const Pass& pass, const Var& x, float rate, uint64_t site) {
   const Dropout dropout = pass.ctx.dropout(rate, site);
   return dropout.on() ? activation(pass.ctx, x, {Activation::none, false}, dropout) : x;
 }
@@ -32,8 +32,7 @@ RnnEncoder::RnnEncoder(const RnnOptions& options, const SideSetup& s, const Blue
     const Blueprint place = b.at(std::to_string(l));
     const CellSetup setup{in, s.options.d_model};
     Layer layer{make_cell(options.cell, setup, place.at("forward"), s.key + ".cell"), nullptr, b.site()};
-    if (options.bidirectional)
-      layer.backward = make_cell(options.cell, setup, place.at("backward"), s.key + ".cell");
+    if (options.bidirectional) layer.backward = make_cell(options.cell, setup, place.at("backward"), s.key + ".cell");
     layers_.push_back(std::move(layer));
     in = width_;
   }
@@ -49,9 +48,8 @@ Encoded RnnEncoder::encode(Pass& pass, const Rows& source) const {
   const auto back = std::make_shared<const StepOrder>(segments, true);
   for (const Layer& l : layers_) {
     Var y = l.forward->run(pass, l.forward->gates(pass, rows.x), {}, onwards);
-    if (l.backward)
-      y = concatenate_columns(ctx, {y, l.backward->run(pass, l.backward->gates(pass, rows.x), {}, back)});
-    rows.x = dropped(pass, y, rate_, l.site);
+    if (l.backward) y = concatenate_columns(ctx, {y, l.backward->run(pass, l.backward->gates(pass, rows.x), {}, back)});
+    rows.x = drop_some(pass, y, rate_, l.site);
   }
   return rows;
 }

@@ -1,5 +1,5 @@
-// The gated recurrent unit (Cho et al. 2014, "Learning Phrase Representations using RNN Encoder-Decoder"): autograd/gru.h
-// has its equations.
+// The gated recurrent unit (Cho et al. 2014, "Learning Phrase Representations using RNN Encoder-Decoder"):
+// autograd/gru.h has its equations.
 #pragma once
 #include "autograd/gru.h"
 #include "autograd/steps.h"

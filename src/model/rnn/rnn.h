@@ -1,5 +1,5 @@
-// Recurrent networks: an encoder that reads in both directions, and a decoder that asks it before each word (Bahdanau et
-// al. 2014, "Neural Machine Translation by Jointly Learning to Align and Translate"). Cells and attention are behind
+// Recurrent networks: an encoder that reads in both directions, and a decoder that asks it before each word (Bahdanau
+// et al. 2014, "Neural Machine Translation by Jointly Learning to Align and Translate"). Cells and attention are behind
 // seams of their own: cell.h, attention.h. The decoder is trained through the very steps that it decodes by.
 #pragma once
 #include <memory>
@@ -109,6 +109,6 @@ void refuse_unused(const SideSetup& setup);
 /// The input of a recurrent side: rows come one after another, so nothing has to tell them where they stand.
 std::unique_ptr<Input> recurrent_input(const InputSetup& setup, const Blueprint& b);
 /// Drops some of x while training.
-Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site);
+Var drop_some(const Pass& pass, const Var& x, float rate, uint64_t site);
 
 }  // namespace attune

@@ -74,7 +74,7 @@ Var rows_of_all(Ctx& ctx, std::span<RnnState* const> states, size_t layer, int64
 }
 
 /// Gives each its own again.
-void put_back(std::span<RnnState* const> states, size_t layer, const Var& all) {
+void put_states_back(std::span<RnnState* const> states, size_t layer, const Var& all) {
   const float* from = all.value().as<float>();
   for (RnnState* s : states) {
     const size_t size = s->layers[layer].size();
@@ -95,8 +95,7 @@ std::unique_ptr<DecoderState> RnnDecoder::start(Pass& pass, const Rows& source, 
     const int64_t width = l.cell->state_width();
     state->widths.push_back(width);
     const Var first = first_state(pass, l, encoded);
-    state->layers.push_back(first ? numbers_of(first)
-                                  : std::vector<float>(static_cast<size_t>(state->rows() * width)));
+    state->layers.push_back(first ? numbers_of(first) : std::vector<float>(static_cast<size_t>(state->rows() * width)));
   }
   return state;
 }
@@ -140,7 +139,7 @@ Var RnnDecoder::step(Pass& pass, std::span<DecoderState* const> given, std::span
       gates = StepLinear::onto(ctx, gates, pass[context_])(ctx, context, index);
     }
     const Var after = (*cell.steps(pass, rows))(ctx, gates, before, index);
-    put_back(states, l, after);
+    put_states_back(states, l, after);
     x = cell.output(pass, after);
   }
   return readout(pass, x, input, context);
