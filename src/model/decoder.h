@@ -58,6 +58,10 @@ class Decoder {
   /// Whether the cross-attention of a layer has weights that a loss can be made of.
   virtual bool can_be_guided(int64_t /*layer*/) const { return false; }
 
+  /// Whether every batch asks for the same blocks of memory in the same order, whatever its lengths: else no plan of
+  /// them fits (tensor/arena.h).
+  virtual bool same_requests() const { return true; }
+
   virtual double mixing_operations(const Parameters&, const DecodedRows&) const { return 0; }
   /// Without those of the words that are told.
   virtual MultipliedWeights multiplied_weights(double share) const = 0;

@@ -2,6 +2,7 @@
 
 #include "model/bag.h"
 #include "model/kinds.h"
+#include "model/rnn/rnn.h"
 #include "model/transformer/transformer.h"
 
 namespace attune {

@@ -75,6 +75,8 @@ class Model {
 
   /// Lets layers move their buffers: after each update, with the gradients it was made by.
   void after_update(const Gradients& gathered);
+  /// Whether the memory of every training step is asked for as in any other: then one plan fits all.
+  bool same_requests() const { return options_.layer_dropout == 0 && (!decoder_ || decoder_->same_requests()); }
   /// How many operations all that mixes rows does on such a batch going forward; the matrix products around it not
   /// counted. `sources` are missing where nothing is read.
   double mixing_operations(const DecodedRows& rows) const;

@@ -48,8 +48,9 @@ Learner::Learner(Model& model, const TrainOptions& options, const Largest& large
          options.accumulate);
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->learn(options, streams_);
   const Rehearsed plan = rehearse(*workers_.front(), model, options, largest, tree_.take());
-  // Steps that skip sublayers do not follow a plan; they take what they need, which is less.
-  if (model.options().layer_dropout == 0)
+  // Steps that skip sublayers, or have as many parts as words, do not follow a plan; they take what they need, which is
+  // less.
+  if (model.same_requests())
     for (const auto& w : workers_) w->arena.adopt(plan.worker);
   memory_ = estimate_memory(model, options, plan, {pool.threads(), largest.rows, optimizer_->bytes()});
 }

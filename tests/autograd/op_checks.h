@@ -117,6 +117,13 @@ inline void expect_views_and_plan(const CheckedOp& op, const std::vector<CheckIn
   EXPECT_EQ(arena.overflows(), 0);
 }
 
+/// The message of a wrong call has this in it.
+template <class F>
+void expect_said(F&& f, const std::string& part) {
+  const std::string error = error_of(f);
+  EXPECT_NE(error.find(part), std::string::npos) << error;
+}
+
 /// Owns inputs for tests of values and messages, where no gradient is asked for.
 struct Bench {
   Arena arena;

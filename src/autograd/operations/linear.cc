@@ -5,6 +5,7 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/parameters.h"
+#include "autograd/products.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/rows/reduce.h"
 
@@ -20,40 +21,6 @@ void check_shapes(const Var& x, const Var& w, const Var& b) {
   if (!b) return;
   check_same_type("linear", x, b);
   check(b.shape().size() == w.rows(), "linear", "bias has {} elements, weight has {} rows", b.shape().size(), w.rows());
-}
-
-/// dx (+)= dz W.
-void input_gradient(const Tensor& dz, const Var& w, const Grad& dx, ThreadPool* pool) {
-  kernels::Gemm g;
-  g.m = dz.rows();
-  g.n = w.cols();
-  g.k = w.rows();
-  g.a = dz.as<float>();
-  g.a_stride = dz.stride;
-  g.b = w.value().as<float>();
-  g.b_stride = w.value().stride;
-  g.packed = w.slot()->packed_transposed;
-  g.c = dx.tensor.as<float>();
-  g.c_stride = dx.tensor.stride;
-  g.add = dx.add;
-  kernels::gemm(g, pool);
-}
-
-/// dW (+)= dz^T x.
-void weight_gradient(const Tensor& dz, const Tensor& x, const Grad& dw, ThreadPool* pool) {
-  kernels::Gemm g;
-  g.m = dz.cols();
-  g.n = x.cols();
-  g.k = x.rows();
-  g.a = dz.as<float>();
-  g.a_stride = dz.stride;
-  g.a_transposed = true;
-  g.b = x.as<float>();
-  g.b_stride = x.stride;
-  g.c = dw.tensor.as<float>();
-  g.c_stride = dw.tensor.stride;
-  g.add = dw.add;
-  kernels::gemm(g, pool);
 }
 
 }  // namespace
@@ -118,8 +85,9 @@ Var linear(Ctx& ctx, const Var& x, const Var& w, const Var& b, Activation f) {
         kernels::activate_rows_backward(a, ctx.pool);
       });
     }
-    if (Grad dx = ctx.grad(to_x)) ctx.run([&] { input_gradient(dz, w, dx, ctx.pool); });
-    if (Grad dw = ctx.grad(w)) ctx.run([&] { weight_gradient(dz, x.value().row_range(0, dz.rows()), dw, ctx.pool); });
+    if (Grad dx = ctx.grad(to_x)) ctx.run([&] { input_gradient(dz, w, dx.tensor, dx.add, ctx.pool); });
+    if (Grad dw = ctx.grad(w))
+      ctx.run([&] { weight_gradient(dz, x.value().row_range(0, dz.rows()), dw.tensor, dw.add, ctx.pool); });
     if (Grad db = ctx.grad(to_b)) ctx.run([&] { kernels::column_sum(dz, 1, db.tensor, db.add, ctx.pool); });
   });
   return y;
