@@ -3,9 +3,9 @@
 #include "autograd/operands.h"
 #include "autograd/products.h"
 #include "autograd/steps.h"
-#include "kernels/arrange.h"
+#include "kernels/rows/arrange.h"
 #include "kernels/gru.h"
-#include "kernels/reduce.h"
+#include "kernels/rows/reduce.h"
 
 namespace attune {
 

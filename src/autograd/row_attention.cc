@@ -1,7 +1,7 @@
 #include "autograd/row_attention.h"
 
 #include "autograd/operands.h"
-#include "kernels/arrange.h"
+#include "kernels/rows/arrange.h"
 
 namespace attune {
 

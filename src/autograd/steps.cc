@@ -2,8 +2,8 @@
 
 #include "autograd/operands.h"
 #include "autograd/products.h"
-#include "kernels/arrange.h"
-#include "kernels/reduce.h"
+#include "kernels/rows/arrange.h"
+#include "kernels/rows/reduce.h"
 
 namespace attune {
 

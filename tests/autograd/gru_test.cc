@@ -1,6 +1,6 @@
 #include "autograd/gru.h"
 
-#include "autograd/linear.h"
+#include "autograd/operations/linear.h"
 #include "autograd/op_checks.h"
 
 namespace attune {

@@ -1,8 +1,8 @@
 #include "autograd/steps.h"
 
-#include "autograd/arrange.h"
-#include "autograd/elementwise.h"
-#include "autograd/linear.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/linear.h"
 #include "autograd/op_checks.h"
 
 namespace attune {

@@ -1,7 +1,7 @@
 #include <algorithm>
 
-#include "autograd/arrange.h"
-#include "autograd/pool.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/pool.h"
 #include "autograd/steps.h"
 #include "base/error.h"
 #include "model/rnn/rnn.h"

@@ -1,5 +1,5 @@
-#include "autograd/activation.h"
-#include "autograd/arrange.h"
+#include "autograd/operations/activation.h"
+#include "autograd/operations/arrange.h"
 #include "base/error.h"
 #include "model/rnn/rnn.h"
 

@@ -1,7 +1,7 @@
 // The recurrent decoder one position at a time: a state a layer, and the weights by which the source was read last.
 #include <numeric>
 
-#include "autograd/arrange.h"
+#include "autograd/operations/arrange.h"
 #include "autograd/steps.h"
 #include "base/error.h"
 #include "model/rnn/rnn.h"
