@@ -16,7 +16,7 @@ const Reading& reading() {
   return s;
 }
 
-std::vector<CheckInput> inputs_of(int64_t d, int64_t width) {
+std::vector<CheckInput> row_attention_inputs(int64_t d, int64_t width) {
   return {random_input({6, d}, 1), random_input({24, d}, 2), random_input({d}, 3), random_input({24, width}, 4)};
 }
 
@@ -28,7 +28,7 @@ const CheckedOp kAll = [](Ctx& ctx, const std::vector<Var>& in) {
 
 TEST(RowAttention, IsTheFormula) {
   for (const int64_t d : {1, 7, 17}) {
-    const auto in = inputs_of(d, d + 2);
+    const auto in = row_attention_inputs(d, d + 2);
     const auto run = run_checked(kAll, in, DType::f64);
     const Reading& s = reading();
     for (size_t i = 0; i < s.source_of.size(); ++i) {
@@ -62,7 +62,7 @@ TEST(RowAttention, WeightsOfASaturatedScore) {
 }
 
 TEST(RowAttention, SameBitsAndAPlan) {
-  const auto in = inputs_of(65, 130);
+  const auto in = row_attention_inputs(65, 130);
   expect_stable(kAll, in);
   expect_views_and_plan(kAll, in);
 }

@@ -69,7 +69,7 @@ class Family : public testing::TestWithParam<Choice> {
   }
 };
 
-double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
+double family_error(const std::vector<float>& a, const std::vector<float>& b) {
   double d = 0, size = 0;
   if (a.size() != b.size()) return INFINITY;
   for (size_t i = 0; i < a.size(); ++i) {
@@ -147,7 +147,7 @@ TEST_P(Family, StepsSayWhatAllAtOnceSays) {
         const auto whole = said(*m, {sources[i]}, {words[i]});
         const std::vector<float> row(rows.begin() + static_cast<std::ptrdiff_t>(i * 32),
                                      rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * 32));
-        ASSERT_LT(relative_error(row, {whole.end() - 32, whole.end()}), 1e-5) << "round " << round << ", step " << t;
+        ASSERT_LT(family_error(row, {whole.end() - 32, whole.end()}), 1e-5) << "round " << round << ", step " << t;
       }
     }
     if (round == orders.size()) break;
@@ -270,7 +270,7 @@ TEST_P(Family, Int8IsNear) {
   const auto small = int8_of(*m);
   const IdLists x = random_sentences(4, 20, 20, 13), y = random_sentences(4, 20, 20, 14);
   const auto exact = said(*m, x, y), cut = said(*small, x, y);
-  const double error = relative_error(cut, exact);
+  const double error = family_error(cut, exact);
   EXPECT_LT(error, 0.1);
   EXPECT_GT(error, 0);
   Arena arena;
@@ -283,7 +283,7 @@ TEST_P(Family, Int8IsNear) {
     const auto row = numbers(small->step(pass, *state, std::vector<int32_t>{id}));
     steps.insert(steps.end(), row.begin(), row.end());
   }
-  EXPECT_LT(relative_error(steps, {cut.begin(), cut.begin() + std::ssize(steps)}), 0.02);
+  EXPECT_LT(family_error(steps, {cut.begin(), cut.begin() + std::ssize(steps)}), 0.02);
 }
 
 /// What people look at is what a step shows too, and the weights of a row sum to 1.

@@ -3,7 +3,7 @@
 #include "checkpoint/tensors.h"
 #include "checks.h"
 #include "golden/transformer.h"
-#include "model/model.h"
+#include "model/tiny_model.h"
 
 namespace attune {
 namespace {

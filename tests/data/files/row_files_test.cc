@@ -11,7 +11,7 @@ namespace attune::test {
 namespace {
 
 std::string trouble_of_pictures(const std::vector<std::string>& files, bool answers = true) {
-  return error_of([&] {
+  return error_with_kind([&] {
     const auto reader = open_rows({files, "data.train", answers}, DataFormat::idx);
     for (RowExample e; reader->next(e);) {}
   });
@@ -74,7 +74,7 @@ TEST(Pictures, BrokenFilesAreNamed) {
 }
 
 std::string trouble_of_graph(const std::string& folder, const std::string& nodes, const std::string& edges) {
-  return error_of([&] {
+  return error_with_kind([&] {
     const auto reader =
         open_rows({{put(folder + "/n", nodes), put(folder + "/e", edges)}, "data.train"}, DataFormat::graph);
     for (RowExample e; reader->next(e);) {}
@@ -158,7 +158,7 @@ TEST(Pictures, AreHeldOutWithTheirCopies) {
   EXPECT_TRUE(data.held_out);
   EXPECT_TRUE(data.valid_source[0].starts_with("train-images.gz:"));
   EXPECT_EQ(data.valid_target[0].size(), 1u);
-  const std::string small = error_of([&] { read_training_data(o, shape_encoders(4), 1, nullptr); });
+  const std::string small = error_with_kind([&] { read_training_data(o, shape_encoders(4), 1, nullptr); });
   EXPECT_EQ(small,
             "data: data.train: pictures of up to 8 x 8 pixels, and the model knows 4 x 4\n  fix: make them smaller, or "
             "train on such pictures");
@@ -175,7 +175,7 @@ TEST(RowShape, IsKeptInAFile) {
   for (const char* text :
        {"", "attune rows 1\nwidth = 3\ngrid = 28 18\nlongest = 476\nhash = 0\n", "attune rows 2\n"}) {
     put(dir / RowShape::kFile, text);
-    EXPECT_NE(error_of([&] { RowShape::load(dir.path()); }).find("this does not say what the rows of a source are"),
+    EXPECT_NE(error_with_kind([&] { RowShape::load(dir.path()); }).find("this does not say what the rows of a source are"),
               std::string::npos);
   }
 }
