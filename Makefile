@@ -47,7 +47,7 @@ bench:
 	@build/attune bench attention
 
 prove:
-	@tools/prove $(if $(DATA),--data $(DATA))
+	@tools/prove $(if $(ALL),--all) $(if $(DATA),--data $(DATA))
 
 install: build
 	@cmake --install build --prefix $(PREFIX)
