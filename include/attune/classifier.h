@@ -1,9 +1,11 @@
-// What a trained model says about whole texts: a label, several labels, or a number.
+// What a trained model says about whole texts: a label, several labels, or a number; and about pictures and the nodes
+// of graphs.
 //
 //   attune::Classifier c("model-dir");
 //   std::cout << c.classify("What a wonderful film!").label << "\n";
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -40,6 +42,12 @@ class Classifier {
   std::vector<Classification> classify(const std::vector<std::string>& lines,
                                        const ClassifyOptions& options = {}) const;
   Classification classify(const std::string& line, const ClassifyOptions& options = {}) const;
+  /// Of a model of pictures or graphs: each picture of these files (IDX), or each node of these graphs (nodes.tsv,
+  /// edges.tsv, ...), one after another, with its name: "digits.gz:17", or the node's own.
+  using OnClassified = std::function<void(const std::string& name, const Classification& said)>;
+  void classify_files(const std::vector<std::string>& files, const OnClassified& on_classified) const;
+  /// Whether that is what it reads, and not lines.
+  bool reads_files() const;
   /// All that it can say; none of a model that gives numbers. Of several heads "1:yes", "1:no", "2:...".
   const std::vector<std::string>& labels() const;
   /// Those of one of several heads, as Classification::parts has them.

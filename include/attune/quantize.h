@@ -39,12 +39,14 @@ struct QuantizeReport {
   int64_t bytes_before = 0, bytes_after = 0;  // of model.safetensors
   bool measured = false;                      // there was a dev set; what follows is of it
   int64_t lines = 0, tokens = 0;              // tokens of the targets, end marks counted
-  std::string metric;                         // "bleu", or "perplexity" where nothing is translated
+  int64_t answers = 0;                        // of models that give labels or numbers: so many were given, and then ...
+  std::string metric;                         // "bleu", "accuracy", or "perplexity" where nothing is judged
   double score_before = 0, score_after = 0;
   double loss = 0;  // how much worse that is; negative: better
   double perplexity_before = 0, perplexity_after = 0;
   double divergence = 0;                                   // KL of the next token from the model it was made of, nats
-  double same_best = 0;                                    // share of positions where both find the same token best
+  double same_best = 0;                                    // share of positions where both find the same token best ...
+                                                           // ... or of answers that stayed the same, without divergence
   double tokens_per_s_before = 0, tokens_per_s_after = 0;  // said, or read where nothing is translated
   std::optional<ShortlistReport> shortlist = {};           // where one was made; all above is with it
   std::vector<std::string> notes = {};                     // a sentence each

@@ -25,7 +25,8 @@ struct TrainerOptions {
 /// What is known before the first update.
 struct TrainingPlan {
   std::string out;
-  int64_t parameters = 0, source_vocabulary = 0, target_vocabulary = 0;
+  int64_t parameters = 0, source_vocabulary = 0, target_vocabulary = 0;  // no vocabulary where no text is read
+  int64_t labels = 0;                                                    // that can be given
   int64_t training_pairs = 0, validation_pairs = 0;
   std::string unit = "pairs";    // what these two count: "pairs"; of language models "lines", or "tokens" of texts
   int64_t tokens_per_epoch = 0;  // of the target side

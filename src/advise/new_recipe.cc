@@ -151,9 +151,34 @@ std::vector<std::string> task_names() {
   return find_field(fields_of(recipe), "task").rule.choices;
 }
 
+namespace {
+
+NewRecipe propose_for_rows(const std::string& name, Task task, const std::vector<std::string>& files,
+                           const NewRecipeOptions& options) {
+  if (options.truncate) fail(ErrorKind::usage, "--truncate is for texts\n  fix: leave it out");
+  const SortedFiles sorted = sort_texts(files, task);
+  NewRecipe n;
+  n.train = sorted.train;
+  n.valid = sorted.valid;
+  n.test = sorted.test;
+  n.file = !options.out.empty() && options.out != "-" ? options.out : name + ".toml";
+  const int threads = options.threads > 0 ? options.threads : default_threads();
+  SizedRecipe sized = choose_row_sizes(task, threads, n);
+  DataSettings& d = sized.recipe.data;
+  d.train = from_recipe(n.train, options.out);
+  d.valid = from_recipe(n.valid, options.out);
+  d.test = from_recipe(n.test, options.out);
+  write_rows(sized, n);
+  check_recipe(read_recipe(n.text, n.file));  // what is written must be what was meant
+  return n;
+}
+
+}  // namespace
+
 NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>& files,
                          const NewRecipeOptions& options) {
   const Task task = task_of(name, files);
+  if (reads_rows(task)) return propose_for_rows(name, task, files, options);
   const bool language = task == Task::language, answers = gives_answers(task);
   const Sides sides = sides_of(task);
   const SortedFiles sorted = task == Task::translate ? sort_files(files) : sort_texts(files, task);

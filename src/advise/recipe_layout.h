@@ -35,6 +35,9 @@ void tell_language(const SizedRecipe& sized, const CorpusLook& look, int threads
 void write_answers(SizedRecipe& sized, NewRecipe& n);
 void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const DataSettings& data, int threads,
                   NewRecipe& n);
+/// A recipe for pictures or graphs: all of it, but for the paths as the recipe names them. `n` has the files.
+SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n);
+void write_rows(SizedRecipe& sized, NewRecipe& n);
 /// 5400 -> "90 minutes", roughly.
 std::string time_text(double seconds);
 

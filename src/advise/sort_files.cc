@@ -43,7 +43,8 @@ Role role_of(const std::string& file) {
   };
   if (has({"train", "training"})) return Role::train;
   if (has({"val", "valid", "validation", "dev", "devel", "development", "newsdev"})) return Role::valid;
-  return has({"test", "tst", "newstest"}) ? Role::test : Role::train;
+  // "t10k" is what MNIST and its kin call their test pictures.
+  return has({"test", "tst", "newstest"}) || plain_name(file).starts_with("t10k") ? Role::test : Role::train;
 }
 
 bool is_tsv_name(const std::string& file) { return plain_name(file).ends_with(".tsv"); }
@@ -145,6 +146,8 @@ SortedFiles sort_texts(const std::vector<std::string>& files, Task task) {
   check_names(files,
               task == Task::tag        ? "tag train.conll"
               : task == Task::classify ? "classify train.tsv"
+              : task == Task::image    ? "image train-images.gz train-labels.gz"
+              : task == Task::graph    ? "graph nodes.tsv edges.tsv"
                                        : "language text.txt",
               "");
   return sort_single(files);

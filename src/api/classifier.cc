@@ -3,7 +3,10 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/error.h"
 #include "base/ngrams.h"
+#include "base/text.h"
+#include "data/corpus/row_corpus.h"
 #include "inference/answer_model.h"
 
 namespace attune {
@@ -20,9 +23,10 @@ void soften(std::vector<double>& x) {
 }  // namespace
 
 struct Classifier::Body : AnswerModel {
-  Body(const std::string& model, int threads) : AnswerModel(model, Task::classify, threads) {}
+  Body(const std::string& model, int threads)
+      : AnswerModel(model, {Task::classify, Task::image, Task::graph}, threads) {}
 
-  Classification of(const Answered& a) const {
+  Classification of(const Prediction& a) const {
     const std::vector<std::string>& heads = answers().heads();
     Classification c;
     if (heads.size() == 1) {
@@ -42,8 +46,19 @@ struct Classifier::Body : AnswerModel {
     return c;
   }
 
+  const char* what() const { return opened().recipe.task == Task::image ? "pictures" : "graphs"; }
+
+  /// One of the rows of an example, where each has an answer.
+  Classification of_row(const Prediction& a, size_t row) const {
+    const auto width = static_cast<std::ptrdiff_t>(answers().width());
+    const auto scores = a.scores.begin() + static_cast<std::ptrdiff_t>(row) * width;
+    Classification c = of_head("label", {{a.answers[row]}, {scores, scores + width}});
+    c.label = answers().write_one(0, a.answers[row]);
+    return c;
+  }
+
   /// All but the label's name.
-  static Classification of_head(const std::string& head, const Answered& a) {
+  static Classification of_head(const std::string& head, const Prediction& a) {
     Classification c;
     c.scores.assign(a.scores.begin(), a.scores.end());
     if (head == "number") {
@@ -70,6 +85,7 @@ Classifier::~Classifier() = default;
 
 std::vector<Classification> Classifier::classify(const std::vector<std::string>& lines,
                                                  const ClassifyOptions& options) const {
+  if (reads_files()) fail(ErrorKind::usage, "this model reads {}, not lines\n  fix: name files of them", body_->what());
   const auto most = static_cast<size_t>(body_->longest());
   const text::Tokenizer& tokenizer = *body_->opened().tokenizers.source;
   Sentences texts;
@@ -90,7 +106,7 @@ std::vector<Classification> Classifier::classify(const std::vector<std::string>&
     } while (windows && end < ids.size());
   }
   first.push_back(static_cast<size_t>(texts.count()));
-  const std::vector<Answered> said = body_->ask(texts, options.batch_tokens);
+  const std::vector<Prediction> said = body_->ask(texts, options.batch_tokens);
   std::vector<Classification> all;
   for (size_t i = 0; i < lines.size(); ++i) {
     all.push_back(body_->of(body_->mean_of(std::span(said).subspan(first[i], first[i + 1] - first[i]))));
@@ -101,6 +117,41 @@ std::vector<Classification> Classifier::classify(const std::vector<std::string>&
 
 Classification Classifier::classify(const std::string& line, const ClassifyOptions& options) const {
   return classify(std::vector<std::string>{line}, options)[0];
+}
+
+bool Classifier::reads_files() const { return body_->opened().tokenizers.rows != nullptr; }
+
+void Classifier::classify_files(const std::vector<std::string>& files, const OnClassified& on_classified) const {
+  if (!reads_files()) fail(ErrorKind::usage, "this model reads lines of text\n  fix: hand them to classify");
+  constexpr int64_t kAtATime = 1024;
+  const Recipe& recipe = body_->opened().recipe;
+  const RowShape& known = *body_->opened().tokenizers.rows;
+  const auto reader = open_rows({files, "FILE", false}, recipe.data.format);
+  reader->widen(known.width);
+  check_row_shape(reader->shape(), known, join(files, ", "));
+  Corpus corpus;
+  std::vector<std::vector<std::string>> names;
+  const auto answer = [&] {
+    if (names.empty()) return;
+    const std::vector<Prediction> said = body_->ask(corpus, recipe.train.batch_tokens.tokens);
+    for (size_t i = 0; i < names.size(); ++i)
+      for (size_t r = 0; r < names[i].size(); ++r)
+        on_classified(names[i][r], names[i].size() == 1 ? body_->of(said[i]) : body_->of_row(said[i], r));
+    names.clear();
+  };
+  std::vector<int32_t> run;
+  for (RowExample e; reader->next(e);) {
+    if (names.empty()) {
+      corpus = {};
+      corpus.answers = true;
+      corpus.source_layout = reader->source_layout();
+    }
+    names.push_back(e.row_names.empty() ? std::vector{e.name} : std::move(e.row_names));
+    corpus.source_layout.pack(e.source, run);
+    corpus.add({run, std::vector<int32_t>(names.back().size(), 0), 1}, Sides::answers);
+    if (std::ssize(names) == kAtATime) answer();
+  }
+  answer();
 }
 
 const std::vector<std::string>& Classifier::labels() const { return body_->labels(); }

@@ -40,10 +40,10 @@ struct Embedder::Body {
   mutable Arenas arenas;
 
   explicit Body(int threads) : pool(threads) {}
-  bool encodes() const { return has_encoder(opened.model->options().shape); }
+  bool encodes() const { return opened.model->encoder(); }
   /// Texts that are encoded alone have a mark before them and one after them.
   int64_t longest() const {
-    const int64_t marks = opened.model->options().shape == ModelShape::encoder ? 2 : 1;
+    const int64_t marks = opened.model->decoder() ? 1 : 2;
     return (encodes() ? longest_source(*opened.model) : longest_target(*opened.model)) - marks;
   }
 
@@ -85,6 +85,7 @@ struct Embedder::Body {
 
 Embedder::Embedder(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
+  if (body_->opened.tokenizers.rows) refuse_model(body_->opened.recipe, model);
   if (body_->opened.recipe.model.kind.kind == "bag")
     fail(ErrorKind::model, "{} is a bag of words: it has no vectors of texts\n  fix: name a model that has layers",
          model);

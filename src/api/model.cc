@@ -57,8 +57,9 @@ void describe_recipe(ModelDescription& d) {
   d.heads = r.model.heads;
   if (r.tokenizer_of_start) {  // the recipe does not say
     const Tokenizers t = Tokenizers::load(d.folder + "/" + kTokenizerName);
-    d.tokenizer = text::tokenizer_kinds()[static_cast<size_t>(t.target->kind())];
+    if (t.target) d.tokenizer = text::tokenizer_kinds()[static_cast<size_t>(t.target->kind())];
   }
+  if (reads_rows(r.task)) d.tokenizer.clear();
   if (r.task != Task::translate) return;
   const auto languages = languages_of(r.data);
   d.source_language = languages[0];

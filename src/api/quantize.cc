@@ -13,8 +13,8 @@
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
 #include "checkpoint/tensors.h"
-#include "data/files/pairs.h"
 #include "inference/model_files.h"
+#include "inference/predictor.h"
 #include "run/task_metrics.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
@@ -50,7 +50,7 @@ void check_arguments(const std::string& model, const std::string& out, const Qua
 /// What to measure on.
 struct DevSet {
   Corpus corpus;
-  std::vector<std::string> sources, targets;  // where lines are translated
+  std::vector<std::string> sources, targets;
 };
 
 /// The recipe as it is meant here: with the dev set in place of data.valid.
@@ -77,20 +77,17 @@ bool has_dev(const Recipe& recipe, const QuantizeOptions& options, QuantizeRepor
 }
 
 DevSet read_dev(const OpenedModel& m, const Recipe& recipe, ThreadPool& pool, QuantizeReport& report) {
-  const bool pairs = recipe.task == Task::translate;
-  LoadedCorpus loaded = read_corpus(recipe.data.valid, "data.valid", recipe.data,
-                                    m.tokenizers.encoders(pairs ? Sides::two : Sides::one), &pool);
+  DevSet dev;
+  LoadedCorpus loaded = read_corpus(recipe.data.valid, "data.valid", recipe.data, encoders_of(recipe, m.tokenizers),
+                                    &pool, [&](std::string_view source, std::string_view target) {
+                                      dev.sources.emplace_back(source);
+                                      dev.targets.emplace_back(target);
+                                    });
   for (const std::string& s : loaded.report.sentences(recipe.data.overlong)) report.notes.push_back(s);
   if (loaded.corpus.size() == 0)
     fail(ErrorKind::data, "nothing of {} can be measured on", join(recipe.data.valid, ", "));
-  DevSet dev{std::move(loaded.corpus), {}, {}};
+  dev.corpus = std::move(loaded.corpus);
   report.lines = loaded.report.kept;
-  if (!pairs) return dev;
-  PairReader reader(recipe.data.valid, recipe.data, "data.valid");
-  for (TextPair pair; reader.next(pair);) {
-    dev.sources.emplace_back(pair.source);
-    dev.targets.emplace_back(pair.target);
-  }
   return dev;
 }
 
@@ -162,14 +159,54 @@ struct Both {
   const OpenedModel& before;  // the model
 };
 
+/// What a model answers to the dev set: the answers, and how good they are.
+struct JudgedAnswers {
+  Likelihood likelihood;
+  double score = 0, tokens_per_s = 0;
+  std::vector<std::string> said;
+};
+
+JudgedAnswers judge_answers(const OpenedModel& m, const DevSet& dev, const Recipe& recipe, ThreadPool& pool) {
+  JudgedAnswers j;
+  j.likelihood = Evaluator(*m.model, recipe.train, pool)(dev.corpus);
+  j.score = recipe.train.metric == "loss" ? j.likelihood.loss() : j.likelihood.perplexity();
+  j.tokens_per_s = read_speed(*m.model, dev.corpus, recipe, pool);
+  if (!m.tokenizers.labels) return j;
+  Predictor predict(*m.model, m.tokenizers, recipe, pool);
+  for (const Prediction& p : predict(dev.corpus)) j.said.push_back(predict.answers().write(p.answers));
+  for (const MetricResult& r : judge_texts(j.said, dev.targets, recipe, 1))
+    if (r.name == recipe.train.metric) j.score = r.score;
+  return j;
+}
+
+/// Of models that say something about texts, or guess words that are missing.
+void measure_answers(const Both& both, const OpenedModel& after, const DevSet& dev, const Recipe& recipe,
+                     ThreadPool& pool, QuantizeReport& report) {
+  const JudgedAnswers a = judge_answers(both.before, dev, recipe, pool), b = judge_answers(after, dev, recipe, pool);
+  report.metric = recipe.train.metric;
+  report.tokens = a.likelihood.tokens;
+  report.perplexity_before = a.likelihood.perplexity();
+  report.perplexity_after = b.likelihood.perplexity();
+  report.score_before = a.score;
+  report.score_after = b.score;
+  report.loss = (a.score - b.score) * (less_is_better(report.metric) ? -1 : 1);
+  report.tokens_per_s_before = a.tokens_per_s;
+  report.tokens_per_s_after = b.tokens_per_s;
+  report.answers = std::ssize(a.said);
+  int64_t same = 0;
+  for (size_t i = 0; i < a.said.size(); ++i) same += a.said[i] == b.said[i];
+  if (report.answers > 0) report.same_best = static_cast<double>(same) / static_cast<double>(report.answers);
+}
+
 void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions& options, int threads,
                   QuantizeReport& report) {
   const auto& [model, copy, before] = both;
   ThreadPool pool(threads);
   const OpenedModel after = open_model_files(copy, &pool);
   const DevSet dev = read_dev(before, recipe, pool, report);
-  const Agreement a = agreement(*before.model, *after.model, dev.corpus, recipe.train, pool);
   report.measured = true;
+  if (before.model->head()) return measure_answers(both, after, dev, recipe, pool, report);
+  const Agreement a = agreement(*before.model, *after.model, dev.corpus, recipe.train, pool);
   report.tokens = a.tokens;
   report.divergence = a.divergence;
   report.same_best = a.same_best;
@@ -258,6 +295,9 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
   report.type = options.type;
   ModelContents contents;
   OpenedModel opened = open_model_files(model);
+  if (opened.tokenizers.rows)
+    fail(ErrorKind::model, "{} reads no texts, and smaller weights are for models that do\n  fix: use it as it is",
+         model);
   const SmallerWeights weights(model, opened.model->parameters(), options);
   contents.weights = weights.tensors();
   contents.recipe = read_file(model + "/" + kRecipeName);

@@ -37,7 +37,7 @@ std::vector<TaggedSpan> spans_of(const std::vector<TaggedWord>& words) {
 }  // namespace
 
 struct Tagger::Body : AnswerModel {
-  Body(const std::string& model, int threads) : AnswerModel(model, Task::tag, threads) {}
+  Body(const std::string& model, int threads) : AnswerModel(model, {Task::tag}, threads) {}
 };
 
 Tagger::Tagger(const std::string& model, int threads) : body_(std::make_unique<Body>(model, threads)) {}
@@ -77,7 +77,7 @@ std::vector<TaggedText> Tagger::tag(const std::vector<std::string>& lines, const
     }
   }
   const auto labels = static_cast<int64_t>(body_->labels().size());
-  const std::vector<Answered> answered = body_->ask(texts, options.batch_tokens);
+  const std::vector<Prediction> answered = body_->ask(texts, options.batch_tokens);
   for (size_t w = 0; w < windows.size(); ++w)
     for (size_t i = windows[w].from; i < windows[w].to; ++i) {
       const size_t at = i - windows[w].first;

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "checkpoint/model_folder.h"
 #include "data/files/pairs.h"
-#include "inference/answerer.h"
+#include "inference/predictor.h"
 #include "run/task_metrics.h"
 #include "train/evaluator.h"
 
@@ -18,10 +18,13 @@ namespace {
 
 Recipe recipe_with_test(const std::string& model, const std::vector<std::string>& sets) {
   Recipe recipe = load_recipe_for_run(model + "/" + kRecipeName, sets);
+  // The nodes of a graph say themselves what they are for.
+  if (recipe.task == Task::graph && recipe.data.test.empty()) recipe.data.test = recipe.data.train;
   if (recipe.data.test.empty())
     fail(ErrorKind::recipe, "{}/{} names no test set\n  fix: add --set 'data.test=[{}]'", model, kRecipeName,
          recipe.task == Task::language             ? "\"test.txt\""
          : recipe.task == Task::tag                ? "\"test.conll\""
+         : recipe.task == Task::image              ? "\"test-images.gz\", \"test-labels.gz\""
          : recipe.data.format != DataFormat::lines ? "\"test.tsv\""
                                                    : "\"test.source\", \"test.target\"");
   return recipe;
@@ -89,8 +92,8 @@ TestReport test_answers(const std::string& model, const std::vector<std::string>
   TestReport report;
   report.notes = test.report.sentences(recipe.data.overlong);
   const Stopwatch clock;
-  Answerer answer(*opened.model, opened.tokenizers, recipe, pool);
-  for (const Answered& a : answer(test.corpus)) said.texts.push_back(answer.answers().write(a.answers));
+  Predictor answer(*opened.model, opened.tokenizers, recipe, pool);
+  for (const Prediction& a : answer(test.corpus)) said.texts.push_back(answer.answers().write(a.answers));
   report.seconds = clock.seconds();
   report.lines = test.report.kept;
   judge(std::move(said), recipe, threads, report);

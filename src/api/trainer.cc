@@ -24,7 +24,10 @@ void refuse_what_is_not_there(const Recipe& recipe) {
   check_optimizer(recipe.train.optimizer);
   // A vocabulary of a few words is enough to learn what can't be built.
   const std::vector<int64_t> labels(kinds_of_head(recipe.model.head).size(), 8);
-  const Model model(recipe.model, {8, 8, recipe.data.max_length + 2, labels}, recipe.train.freeze);
+  ModelSizes sizes{8, 8, recipe.data.max_length + 2, labels};
+  if (reads_rows(recipe.task)) sizes.source_width = 8;
+  if (recipe.task == Task::image) sizes.source_grid = {1024, 1024};  // what is too small for it, the pictures tell
+  const Model model(recipe.model, sizes, recipe.train.freeze);
   check_parts(model.parameters(), recipe.train.start_parts, "train.start_parts");
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.

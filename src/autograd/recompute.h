@@ -52,8 +52,8 @@ void recomputed(Ctx& ctx, State& state, const F& f) {
     outs[i] = out[i];
   }
   const auto back = [before, made, f, first_row = ctx.first_row](Ctx& ctx) {
-    Tape& again = ctx.tape->again();
-    const OtherTape other(ctx, &again);
+    Tape& tape = ctx.tape->recomputation();
+    const OtherTape other(ctx, &tape);
     ctx.first_row = first_row;
     {
       State now = before;
@@ -62,7 +62,7 @@ void recomputed(Ctx& ctx, State& state, const F& f) {
       for (size_t i = 0; i < out.size(); ++i)
         if (made[i].has_grad()) ctx.hand_grad(made[i], *out[i]);
     }
-    again.run_back(ctx);
+    tape.run_back(ctx);
   };
   ctx.tape->push({outs[0], outs[1], outs[2], outs[3]}, back);
 }

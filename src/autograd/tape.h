@@ -143,7 +143,7 @@ class Tape {
   /// The same from gradients that are there already.
   void run_back(Ctx& ctx);
   /// A tape for what is computed again in the middle of running this one back.
-  Tape& again() { return *(again_ ? again_ : again_ = std::make_unique<Tape>()); }
+  Tape& recomputation() { return *(recomputation_ ? recomputation_ : recomputation_ = std::make_unique<Tape>()); }
   /// Drops what was recorded without running it.
   void clear();
   size_t size() const { return nodes_.size(); }
@@ -164,7 +164,7 @@ class Tape {
   std::vector<Node> nodes_;
   std::vector<std::unique_ptr<std::byte[]>> chunks_;
   size_t chunk_ = 0, used_ = 0;
-  std::unique_ptr<Tape> again_;
+  std::unique_ptr<Tape> recomputation_;
 };
 
 /// Something that operations point to: it lives as long as the caller holds it and, where there is a tape, until the

@@ -8,8 +8,8 @@
 #include "base/limits.h"
 #include "data/corpus/training_data.h"
 #include "data/prefetch.h"
-#include "inference/answerer.h"
 #include "inference/model_files.h"
+#include "inference/predictor.h"
 #include "kernels/matrix/gemm.h"
 #include "run/start_model.h"
 #include "train/loop.h"
@@ -29,7 +29,7 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   let_pieces_drop(tokenizers, recipe.train, data.train);
   Model model(recipe.model, sizes_of(recipe, tokenizers), recipe.train.freeze);
   model.initialize(recipe.train.seed);
-  Learner learner(model, recipe.train, data.train.longest(), pool);
+  Learner learner(model, recipe.train, largest_of(data.train), pool);
   Batches batches(data.train, batch_options(recipe.train));
   Prefetch prefetch(batches);
 

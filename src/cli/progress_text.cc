@@ -124,12 +124,12 @@ std::string painted(const std::string& line, const Paint& paint) {
 
 std::string plan_text(const TrainingPlan& p, int width, const Paint& paint) {
   std::string out;
-  const std::string vocabulary =
-      p.source_vocabulary == p.target_vocabulary
-          ? thousands(p.target_vocabulary)
-          : thousands(p.source_vocabulary) + " (source) and " + thousands(p.target_vocabulary) + " (target)";
-  out +=
-      labelled("model", fmt::format("{} parameters, vocabulary {}", thousands(p.parameters), vocabulary), width, paint);
+  const std::string vocabulary = p.target_vocabulary == 0 ? thousands(p.labels) + " labels"
+                                 : p.source_vocabulary == p.target_vocabulary
+                                     ? "vocabulary " + thousands(p.target_vocabulary)
+                                     : fmt::format("vocabulary {} (source) and {} (target)",
+                                                   thousands(p.source_vocabulary), thousands(p.target_vocabulary));
+  out += labelled("model", fmt::format("{} parameters, {}", thousands(p.parameters), vocabulary), width, paint);
   out += labelled("data",
                   fmt::format("{} {}, {} target tokens an epoch; {} {} to validate on", thousands(p.training_pairs),
                               p.unit, thousands(p.tokens_per_epoch), thousands(p.validation_pairs), p.unit),
@@ -196,6 +196,9 @@ std::string next_text(const TrainingOutcome& o) {
         "the model is in {}; to begin another training with what it knows of texts:\n"
         "  attune train RECIPE --set train.start={} --set 'train.start_parts=[\"encoder\"]'\n",
         o.model, in_quotes(o.model));
+  if (o.task == "image" || o.task == "graph")
+    return fmt::format("the model is in {}; to give labels with it:\n  attune classify {} {}\n", o.model,
+                       in_quotes(o.model), o.task == "image" ? "PICTURES" : "NODES EDGES");
   if (o.task == "classify" || o.task == "tag")
     return fmt::format("the model is in {}; to {} texts with it:\n  attune {} {} FILE\n", o.model, o.task, o.task,
                        in_quotes(o.model));

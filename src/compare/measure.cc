@@ -9,8 +9,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/files.h"
-#include "inference/answerer.h"
 #include "inference/look.h"
+#include "inference/predictor.h"
 #include "inference/word_alignment.h"
 #include "model/cost.h"
 #include "run/metrics_file.h"
@@ -84,7 +84,7 @@ double sharpness(const float* weights, size_t rows, size_t columns) {
 /// Both sides of a pair to look at: a sentence of the validation set, or where there is no source, how it begins.
 SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
   SentencePair pair;
-  if (!has_decoder(m.recipe.model.shape)) {
+  if (!m.model->decoder()) {
     if (data.valid_source.empty()) return pair;
     pair.source = read_alone(m, data.valid_source[telling_sentence(data)]);
     return pair;
@@ -107,7 +107,7 @@ SentencePair telling_pair(const OpenedModel& m, const TrainingData& data) {
 
 std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData& data) {
   std::vector<VariantPicture> pictures;
-  if (data.valid.target.count() == 0 || !can_be_looked_at(*m.model)) return pictures;
+  if (data.valid.target.count() == 0 || !can_be_looked_at(*m.model) || m.tokenizers.rows) return pictures;
   const SentencePair pair = telling_pair(m, data);
   struct Tap {
     std::string place, words;
@@ -122,7 +122,8 @@ std::vector<VariantPicture> pictures_of(const OpenedModel& m, const TrainingData
   const int64_t read = encoder ? encoder->attention_layers() : 0, said = decoder ? decoder->attention_layers() : 0,
                 cross = decoder ? decoder->cross_layers() : 0;
   if (reads && read > 0)
-    taps.push_back({fmt::format("encoder.{}.self", read - 1), "encoder to itself", source, source});
+    taps.push_back({fmt::format("{}.{}.self", encoder->stack(), read - 1),
+                    fmt::format("{} to itself", encoder->stack()), source, source});
   if (reads && says && cross > 0)
     taps.push_back({fmt::format("decoder.{}.cross", cross - 1), "decoder to encoder", target, source});
   if (!reads && says && said > 0) {
@@ -189,7 +190,7 @@ void time_language(const OpenedModel& m, const TrainingData& data, ThreadPool& p
 
 /// How fast it answers to the texts of the validation set, in tokens of theirs.
 void time_answers(const OpenedModel& m, const TrainingData& data, ThreadPool& pool, VariantFigures& f) {
-  Answerer answer(*m.model, m.tokenizers, m.recipe, pool);
+  Predictor answer(*m.model, m.tokenizers, m.recipe, pool);
   f.decode_lines = data.valid.size();
   f.decode_tokens_per_s =
       static_cast<double>(data.valid.sizes().source_tokens) / median_seconds([&] { answer(data.valid); });
@@ -203,7 +204,7 @@ std::vector<std::string> test_variant(const std::string& folder, int threads, Va
   const CorpusPlace place = corpus_place(folder, m.tokenizers, says_numbers(m.recipe));
   const TrainingData data =
       read_training_data(m.recipe.data, encoders_of(m.recipe, m.tokenizers), m.recipe.train.seed, &pool, &place);
-  Learner learner(*m.model, m.recipe.train, data.train.longest(), pool);
+  Learner learner(*m.model, m.recipe.train, largest_of(data.train), pool);
   f.parameters = m.model->parameters().numbers();
   f.memory = learner.memory().total();
   Validator validator(*m.model, data, m.tokenizers, m.recipe, pool);
@@ -218,8 +219,8 @@ std::vector<std::string> test_variant(const std::string& folder, int threads, Va
   f.pictures = pictures_of(m, data);
   tested = !m.recipe.data.test.empty();
   if (gives_answers(m.recipe.task) && validator.possible()) time_answers(m, data, pool, f);
-  if (data.train.one_sided() && has_decoder(m.recipe.model.shape)) time_language(m, data, pool, f);
-  if (!has_decoder(m.recipe.model.shape)) return {};
+  if (data.train.one_sided() && m.model->decoder()) time_language(m, data, pool, f);
+  if (!m.model->decoder()) return {};
   std::vector<std::string> lines = data.valid_source;
   lines.resize(std::min(lines.size(), kDecodeLines));
   return lines;

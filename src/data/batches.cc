@@ -16,9 +16,13 @@ void check_budget(const Corpus& corpus, const BatchOptions& options) {
          "train.batch_tokens = {} is less than a window of data.max_length = {} tokens\n"
          "  fix: raise train.batch_tokens, or lower data.max_length",
          options.tokens, corpus.window);
-  const CorpusSizes sizes = corpus.sizes();
-  const int64_t longest = std::max(sizes.longest_source + options.end_source + corpus.answers,
-                                   sizes.longest_target + !corpus.answers + (corpus.masked > 0));
+  const bool marks = corpus.source_layout.empty();
+  const int64_t longest = std::max(corpus.longest_source() + marks * (options.end_source + corpus.answers),
+                                   corpus.longest_target() + !corpus.answers + (corpus.masked > 0));
+  if (!marks && longest > options.tokens)
+    fail(ErrorKind::recipe,
+         "train.batch_tokens = {} is less than the {} rows of the largest example\n  fix: raise train.batch_tokens",
+         options.tokens, thousands(longest));
   if (corpus.window == 0 && longest > options.tokens)
     fail(ErrorKind::recipe,
          "train.batch_tokens = {} is less than the longest sentence needs: {} tokens with its end mark\n"
@@ -221,15 +225,23 @@ void Batches::add_examples(Batch& b) {
       ++position_.example;
       continue;
     }
-    const int64_t source = two ? std::ssize(s) + options_.end_source + answers : 0, target = std::ssize(t) + !answers;
+    const bool rows = !corpus_.source_layout.empty(), columns = !corpus_.target_layout.empty();
+    const int64_t source = rows  ? corpus_.source_layout.rows(s)
+                           : two ? std::ssize(s) + options_.end_source + answers
+                                 : 0;
+    const int64_t target = columns ? corpus_.target_layout.rows(t) : std::ssize(t) + !answers;
     if (std::max(b.source_tokens() + source, b.target_tokens() + target) > options_.tokens) break;
-    if (two) {
+    if (rows) {
+      corpus_.source_layout.unpack(s, b.source);
+    } else if (two) {
       if (answers) b.source.ids.push_back(options_.begin);
       b.source.ids.append(s);
       if (options_.end_source) b.source.ids.push_back(options_.end);
       b.source.segments.add(source);
     }
-    if (answers) {
+    if (columns) {
+      corpus_.target_layout.unpack(t, b.target().right, &b.target().weights);
+    } else if (answers) {
       add_answers(b, example);
     } else {
       b.read.ids.push_back(options_.begin);
@@ -242,10 +254,11 @@ void Batches::add_examples(Batch& b) {
     b.examples.push_back(number);
     if (weighted) {
       std::vector<float>& weights = b.target().weights.own();
-      weights.resize(b.target().right.ids.size(), weight);
+      const Column<int32_t>& ids = b.target().right.ids;
+      weights.resize(ids.size(), weight);
       if (!corpus_.label_weights.empty())
-        for (size_t w = weights.size() - t.size(), j = 0; j < t.size(); ++w, ++j)
-          weights[w] *= t[j] < 0 ? 0 : corpus_.label_weights[static_cast<size_t>(t[j])];
+        for (size_t w = ids.size() - static_cast<size_t>(target); w < ids.size(); ++w)
+          weights[w] *= ids[w] < 0 ? 0 : corpus_.label_weights[static_cast<size_t>(ids[w])];
     }
     if (!corpus_.alignment.empty()) add_links(b, number);
     ++position_.example;

@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "base/text.h"
 #include "data/corpus/answers.h"
+#include "data/corpus/row_corpus.h"
 #include "data/files/pairs.h"
 #include "text/piece_words.h"
 #include "text/trainer.h"
@@ -51,6 +52,7 @@ class SideLines {
 
 void Tokenizers::save(const std::string& folder) const {
   if (labels) labels->save(folder);
+  if (rows) return rows->save(folder);
   if (joint()) return source->save(folder);
   source->save(folder + "/" + kSource);
   target->save(folder + "/" + kTarget);
@@ -62,8 +64,11 @@ Tokenizers Tokenizers::load(const std::string& folder) {
   };
   if (std::filesystem::is_directory(folder + "/" + kSource))
     return {read(folder + "/" + kSource), read(folder + "/" + kTarget)};
-  const auto one = read(folder);
-  Tokenizers both{one, one};
+  Tokenizers both;
+  if (std::filesystem::exists(folder + "/" + RowShape::kFile))
+    both.rows = std::make_shared<const RowShape>(RowShape::load(folder));
+  else
+    both.source = both.target = read(folder);
   if (std::filesystem::exists(folder + "/" + text::Labels::kFile))
     both.labels = std::make_shared<const text::Labels>(text::Labels::load(folder));
   return both;
@@ -97,11 +102,15 @@ void let_pieces_drop(const Tokenizers& tokenizers, const TrainOptions& options, 
 CorpusPlace corpus_place(const std::string& folder, const Tokenizers& t, bool numbers) {
   CorpusPlace place;
   place.folder = folder;
+  if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
+  if (t.rows) {
+    place.tokenizer = mix(t.rows->hash(), t.labels->hash());
+    return place;
+  }
   place.vocabulary = std::max(t.source->size(), t.target->size());
   if (t.labels) place.vocabulary = std::max(place.vocabulary, int64_t{t.labels->size()});
   if (numbers) place.vocabulary = 0;
   place.tokenizer = mix(t.source->hash(), t.labels ? t.labels->hash() : t.target->hash());
-  if (const int64_t tokens = g_in_memory.load()) place.in_memory = tokens;
   return place;
 }
 
@@ -138,7 +147,11 @@ Tokenizers train_tokenizers(const DataSettings& data, const text::TokenizerOptio
 }
 
 Tokenizers learn_tokenizers(const Recipe& recipe) {
-  Tokenizers t = train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
+  Tokenizers t;
+  if (reads_rows(recipe.task))
+    t.rows = std::make_shared<const RowShape>(learn_row_shape(recipe.data));
+  else
+    t = train_tokenizers(recipe.data, recipe.tokenizer, sides_of(recipe.task));
   t.labels = learn_labels_of(recipe);
   return t;
 }

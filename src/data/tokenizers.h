@@ -16,6 +16,7 @@ struct Tokenizers {
   std::shared_ptr<const text::Tokenizer> source, target;  // the same one when joint
   std::vector<std::string> notes = {};                    // what training them had to say
   std::shared_ptr<const text::Labels> labels = {};        // of models that give such; then `target` is the source's
+  std::shared_ptr<const RowShape> rows = {};              // of sources that are no texts: there are no tokenizers
 
   bool joint() const { return source == target; }
   void save(const std::string& folder) const;

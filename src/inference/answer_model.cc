@@ -9,19 +9,20 @@ namespace attune {
 
 namespace {
 
-OpenedModel opened_for(const std::string& folder, Task task, ThreadPool& pool) {
+OpenedModel opened_for(const std::string& folder, std::initializer_list<Task> tasks, ThreadPool& pool) {
   OpenedModel m = open_model_files(folder, &pool);
-  if (m.recipe.task == task) return m;
+  if (std::find(tasks.begin(), tasks.end(), m.recipe.task) != tasks.end()) return m;
   refuse_model(m.recipe, folder);
 }
 
 }  // namespace
 
-AnswerModel::AnswerModel(const std::string& folder, Task task, int threads) : answers_({}, nullptr), pool_(threads) {
-  opened_ = opened_for(folder, task, pool_);
+AnswerModel::AnswerModel(const std::string& folder, std::initializer_list<Task> tasks, int threads)
+    : answers_({}, nullptr), pool_(threads) {
+  opened_ = opened_for(folder, tasks, pool_);
   answers_ = answers_of(opened_.recipe, opened_.tokenizers);
   for (int32_t i = 0; i < opened_.tokenizers.labels->size(); ++i) labels_.push_back(opened_.tokenizers.labels->name(i));
-  if (task == Task::tag) begins_ = word_begins(*opened_.tokenizers.source);
+  if (opened_.recipe.task == Task::tag) begins_ = word_begins(*opened_.tokenizers.source);
 }
 
 std::vector<std::string> AnswerModel::labels(size_t head) const {
@@ -30,7 +31,7 @@ std::vector<std::string> AnswerModel::labels(size_t head) const {
   return all;
 }
 
-std::vector<Answered> AnswerModel::ask(const Sentences& texts, int64_t batch_tokens) const {
+std::vector<Prediction> AnswerModel::ask(const Sentences& texts, int64_t batch_tokens) const {
   if (texts.count() == 0) return {};
   Corpus corpus;
   corpus.answers = true;
@@ -43,18 +44,22 @@ std::vector<Answered> AnswerModel::ask(const Sentences& texts, int64_t batch_tok
     const std::vector<int32_t> nothing(static_cast<size_t>(words) * answers_.heads().size(), 0);
     corpus.add({ids, nothing, 1}, Sides::two);
   }
+  return ask(corpus, batch_tokens);
+}
+
+std::vector<Prediction> AnswerModel::ask(const Corpus& corpus, int64_t batch_tokens) const {
   Recipe recipe = opened_.recipe;
   recipe.train.batch_tokens.tokens = batch_tokens;
   const std::lock_guard lock(mutex_);
-  return Answerer(*opened_.model, opened_.tokenizers, recipe, pool_)(corpus);
+  return Predictor(*opened_.model, opened_.tokenizers, recipe, pool_)(corpus);
 }
 
-Answered AnswerModel::mean_of(std::span<const Answered> parts) const {
-  Answered mean = parts[0];
+Prediction AnswerModel::mean_of(std::span<const Prediction> parts) const {
+  Prediction mean = parts[0];
   if (parts.size() == 1) return mean;
   for (size_t i = 0; i < mean.scores.size(); ++i) {
     double sum = 0;
-    for (const Answered& p : parts) sum += static_cast<double>(p.scores[i]);
+    for (const Prediction& p : parts) sum += static_cast<double>(p.scores[i]);
     mean.scores[i] = static_cast<float>(sum / static_cast<double>(parts.size()));
   }
   Arena arena;

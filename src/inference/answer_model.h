@@ -6,14 +6,14 @@
 #include <string_view>
 #include <vector>
 
-#include "inference/answerer.h"
+#include "inference/predictor.h"
 
 namespace attune {
 
 class AnswerModel {
  public:
   /// ErrorKind::model, with what to use instead, for models of another task.
-  AnswerModel(const std::string& folder, Task task, int threads);
+  AnswerModel(const std::string& folder, std::initializer_list<Task> tasks, int threads);
 
   const OpenedModel& opened() const { return opened_; }
   const Answers& answers() const { return answers_; }
@@ -24,9 +24,11 @@ class AnswerModel {
   /// Words in a row that count as one, at most.
   int64_t ngrams() const { return ngrams_of(opened_.recipe); }
   /// What it says of texts of such ids, at most longest() each. Safe to call from several threads.
-  std::vector<Answered> ask(const Sentences& texts, int64_t batch_tokens) const;
+  std::vector<Prediction> ask(const Sentences& texts, int64_t batch_tokens) const;
+  /// The same of a corpus whose answers are not looked at.
+  std::vector<Prediction> ask(const Corpus& corpus, int64_t batch_tokens) const;
   /// What several say about parts of one text, taken together: the mean of their scores.
-  Answered mean_of(std::span<const Answered> parts) const;
+  Prediction mean_of(std::span<const Prediction> parts) const;
 
  private:
   OpenedModel opened_;

@@ -29,7 +29,9 @@ LookedAt::LookedAt(const Model& model, const AttentionChoice& choice)
   if (layers_ == 0)
     fail(ErrorKind::usage, "{} attends to nothing{}\n  fix: name a model that has such layers",
          model.options().kind.kind == "bag" ? "a bag of words" : "model.kind = " + model.options().kind.literal(),
-         of_encoder ? "" : cross ? " that it reads" : " in what it says");
+         of_encoder ? ""
+         : cross    ? " that it reads"
+                    : " in what it says");
   layer_ = choice.layer >= 0 ? choice.layer
            : cross           ? static_cast<int>(model.decoder()->alignment_layer())
                              : layers_ - 1;
@@ -44,7 +46,7 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
   p.layer = layer_;
   p.layers = layers_;
   p.head = head_;
-  const std::string stack = at_ == AttentionSite::encoder ? "encoder" : "decoder";
+  const std::string stack = at_ == AttentionSite::encoder ? model_.encoder()->stack() : "decoder";
   const std::string place = fmt::format("{}.{}.{}", stack, layer_, at_ == AttentionSite::cross ? "cross" : "self");
   p.weights = attention_weights(model_, pair, place, arena);
   if (p.weights.empty())
@@ -81,6 +83,7 @@ AttentionLook look_at_encoder(const std::string& model, const std::string& text,
          given.target.empty() ? "--at, or give --at encoder" : "--target");
   ThreadPool pool(threads);
   const OpenedModel m = open_model_files(model, &pool);
+  if (m.tokenizers.rows) refuse_model(m.recipe, model);
   AttentionChoice choice = given;
   choice.at = AttentionSite::encoder;
   const LookedAt at(*m.model, choice);

@@ -15,6 +15,12 @@ namespace attune {
 ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
   const bool bag = recipe.model.kind.kind == "bag";
+  if (const auto& rows = tokenizers.rows) {
+    ModelSizes sizes{0, std::max(1, tokenizers.labels->size()), rows->longest};
+    sizes.source_width = rows->width;
+    sizes.source_grid = rows->grid;
+    return sizes;
+  }
   if (const auto& labels = tokenizers.labels)
     return {tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()), recipe.data.max_length + 2,
             Answers(kinds_of_head(recipe.model.head), labels).counts()};
@@ -41,7 +47,8 @@ bool is_language_model(const std::string& dir) try {
 } catch (const Error&) { return false; }
 
 bool encodes_alone(const std::string& dir) try {
-  return !has_decoder(load_recipe(dir + "/" + kRecipeName).model.shape);
+  const Recipe recipe = load_recipe(dir + "/" + kRecipeName);
+  return gives_answers(recipe.task) || !has_decoder(recipe.model.shape);
 } catch (const Error&) { return false; }
 
 bool gives_answers(const std::string& dir) try {
@@ -66,10 +73,9 @@ void refuse_model(const Recipe& recipe, const std::string& name) {
   struct Use {
     const char *what, *command;
   };
-  constexpr Use kUses[] = {{"translates", "translate"},
-                           {"goes on with texts", "generate"},
-                           {"classifies texts", "classify"},
-                           {"labels words", "tag"}};
+  constexpr Use kUses[] = {{"translates", "translate"},         {"goes on with texts", "generate"},
+                           {"classifies texts", "classify"},    {"labels words", "tag"},
+                           {"classifies pictures", "classify"}, {"labels the nodes of graphs", "classify"}};
   const bool masked = recipe.task == Task::language && recipe.model.shape == ModelShape::encoder;
   const Use use = masked ? Use{"guesses words that are missing", "embed"} : kUses[static_cast<size_t>(recipe.task)];
   fail(ErrorKind::model, "{} is a model for another task: it {}\n  fix: use `attune {}`{}", name, use.what, use.command,

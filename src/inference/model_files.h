@@ -28,7 +28,7 @@ int64_t longest_target(const Model& model);
 
 /// As far as its recipe can be read: what is wrong with a model is told by those who open it.
 bool is_language_model(const std::string& dir);
-/// Whether it has an encoder and no decoder. Likewise.
+/// Whether it reads texts and writes none. Likewise.
 bool encodes_alone(const std::string& dir);
 /// Whether it says something about texts: labels, numbers. Likewise.
 bool gives_answers(const std::string& dir);

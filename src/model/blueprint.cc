@@ -20,6 +20,10 @@ int Blueprint::matrix(const std::string& name, int64_t out, int64_t in, Init ini
   return add(shared_->parameters.add(full(name), {out, in}, true), init);
 }
 
+int Blueprint::filters(const std::string& name, const Shape& shape, Init init) const {
+  return add(shared_->parameters.add(full(name), shape, true), init);
+}
+
 int Blueprint::table(const std::string& name, int64_t rows, int64_t columns, Init init) const {
   return add(shared_->parameters.add(full(name), {rows, columns}), init);
 }

@@ -43,6 +43,8 @@ class Blueprint {
 
   /// A weight matrix that linear() multiplies by, its panels kept packed.
   int matrix(const std::string& name, int64_t out, int64_t in, Init init) const;
+  /// The filters of a convolution, [out, taps, in] or [out, height, width, in], kept packed likewise.
+  int filters(const std::string& name, const Shape& shape, Init init) const;
   /// A matrix whose rows are looked up.
   int table(const std::string& name, int64_t rows, int64_t columns, Init init) const;
   int vector(const std::string& name, int64_t size, Init init) const;

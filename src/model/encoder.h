@@ -26,6 +26,8 @@ class Encoder {
   virtual int embedding() const { return -1; }
   /// How many positions a sequence may have.
   virtual int64_t longest() const { return std::numeric_limits<int32_t>::max(); }
+  /// What the places to look at begin with.
+  virtual const char* stack() const { return "encoder"; }
   /// Layers whose rows attend to each other: "encoder.0.self" and so on are places to look at.
   virtual int64_t attention_layers() const { return 0; }
   /// How a classifier makes one vector of its rows, where that is not for the recipe to say.

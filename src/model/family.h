@@ -20,7 +20,8 @@ struct ModelSizes {
   int64_t longest = 257;                   // positions of the longest sequence, its mark counted
   std::vector<int64_t> label_groups = {};  // where several heads answer: how many labels each of them has
   int64_t source_width = 0;                // numbers of a row, where the source is no words ...
-  int64_t source_axes = 0;                 // ... and axes of its place
+  std::vector<int64_t> source_grid = {};   // ... and of its places, the most on each axis; none: the index alone
+  int64_t target_width = 0;                // numbers of a row that is wanted, where it is a vector
 };
 
 /// Where one side of a model stands.

@@ -7,6 +7,7 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
 #include "base/error.h"
+#include "model/causal_encoder.h"
 #include "model/parts.h"
 
 namespace attune {
@@ -24,8 +25,11 @@ SideSetup side(const ModelOptions& o, const ModelSizes& sizes, const Choice& own
 Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen)
     : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
-  const bool writes = has_decoder(o.shape), reads = has_encoder(o.shape);
-  check(!reads || sizes.source_vocabulary > 0 || sizes.source_width > 0, "model", "the source vocabulary is empty");
+  // A decoder alone that is to say something about what it reads does not write.
+  const bool reads = has_encoder(o.shape), reads_only = o.shape == ModelShape::decoder && !o.head.kind.empty();
+  const bool writes = has_decoder(o.shape) && !reads_only;
+  check(!(reads || reads_only) || sizes.source_vocabulary > 0 || sizes.source_width > 0, "model",
+        "the source vocabulary is empty");
   check(!writes || sizes.target_vocabulary > 0, "model", "the target vocabulary is empty");
   check(o.d_model % o.heads == 0, "model", "d_model = {} is not a multiple of heads = {}", o.d_model, o.heads);
 
@@ -37,6 +41,9 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
         "vocabularies of {} and {} words can't share one matrix", sizes.source_vocabulary, sizes.target_vocabulary);
   const int common = all_tied ? top.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init) : -1;
   if (reads) encoder_ = make_encoder(side(o, sizes_, o.encoder, "model.encoder", common), top.at("encoder"));
+  if (reads_only)
+    encoder_ = std::make_unique<CausalEncoder>(
+        make_decoder(side(o, sizes_, o.decoder, "model.decoder", common), top.at("decoder")));
   if (writes) {
     SideSetup setup = side(o, sizes_, o.decoder, "model.decoder", common);
     setup.read_width = encoder_ ? encoder_->width() : 0;
@@ -48,6 +55,7 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
     HeadSetup setup{.d_model = encoder_->width(), .labels = sizes.target_vocabulary};
     setup.vocabulary = sizes.source_vocabulary;
     setup.groups = sizes.label_groups;
+    setup.width = sizes.target_width;
     const char* own = encoder_->pooling();
     setup.pool = own ? Choice{own} : o.pool;
     setup.direct = own != nullptr;
@@ -80,9 +88,7 @@ Encoded Model::encode(Pass& pass, const Rows& source) const {
 Var Model::logits(const Pass& pass, const Var& hidden) const { return linear(pass.ctx, hidden, pass[output_]); }
 
 HeadInput Model::head_input(Pass& pass, const Batch& batch) const {
-  HeadInput in{encode(pass, batch.source), &batch.target()};
-  if (!decoder_) return in;
-  return {{decode(pass, batch.source, in, batch.read), &batch.read}, &batch.target()};
+  return {encode(pass, batch.source), &batch.target()};
 }
 
 Var Model::loss(Pass& pass, const Batch& batch, const LossOptions& options) const {

@@ -31,7 +31,7 @@ class Model {
   /// First values, by the seed.
   void initialize(uint64_t seed);
 
-  /// Its sides; none where the shape has none.
+  /// Its sides; none where the shape has none. A decoder that only reads is an encoder (model/causal_encoder.h).
   const Encoder* encoder() const { return encoder_.get(); }
   const Decoder* decoder() const { return decoder_.get(); }
   /// How many positions a source, and a target, may have.
@@ -68,7 +68,7 @@ class Model {
   /// Which parameter logits() multiplies by, [V, width].
   int output() const { return output_; }
 
-  /// What is said about rows instead of the next word: about the decoder's where there is one; none: words.
+  /// What is said about rows instead of the next word; none: words.
   const Head* head() const { return head_.get(); }
   /// What it reads, and the answers as far as the batch has them.
   HeadInput head_input(Pass& pass, const Batch& batch) const;

@@ -77,6 +77,9 @@ class RowsAtHand {
   Pass& pass_;
 };
 
+/// Some of it dropped, while training.
+Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site);
+
 /// How the losses of all that is to be said are summed up.
 struct LossOptions {
   float smoothing = 0;    // Vaswani et al. 2017, section 5.4

@@ -37,6 +37,45 @@ void check_prefix(const Recipe& r) {
       "train.sampling is for an encoder and a decoder\n  fix: leave it out, or set model.shape = \"encoder-decoder\"");
 }
 
+/// What says something about texts, where none are read.
+constexpr const char* kTextKeys[] = {
+    "data.ratio",    "data.weights",       "data.columns",   "data.header",          "data.answers",
+    "data.encoding", "data.lowercase",     "data.languages", "data.max_length",      "data.expansion",
+    "data.overlong", "data.truncate",      "data.stream",    "data.alignment",       "model.word_dropout",
+    "model.ngrams",  "train.target_noise", "train.mask",     "train.sampling.share", "train.guide.weight",
+    "train.vectors", "train.piece_dropout"};
+
+/// Pictures and graphs: no text, no tokenizer.
+void check_rows(const Recipe& r) {
+  const DataFormat format = r.data.format;
+  const bool rows = format == DataFormat::idx || format == DataFormat::graph;
+  if (!reads_rows(r.task)) {
+    demand(!rows, "data.format = \"{}\" holds no texts\n  fix: set task = \"{}\"",
+           format == DataFormat::idx ? "idx" : "graph", format == DataFormat::idx ? "image" : "graph");
+    return;
+  }
+  const bool image = r.task == Task::image;
+  const char* task = image ? "image" : "graph";
+  demand(format == (image ? DataFormat::idx : DataFormat::graph),
+         "data.format holds texts, and task = \"{}\" reads none\n  fix: leave data.format out", task);
+  for (const auto& [key, where] : r.places.said)
+    demand(!key.starts_with("tokenizer."),
+           "{} is for texts, and task = \"{}\" reads none\n  fix: leave [tokenizer] out", key, task);
+  Recipe own = r, usual = defaults_of(r.task);
+  const Fields said = fields_of(own), standard = fields_of(usual);
+  for (const char* key : kTextKeys)
+    demand(find_field(said, key).get() == find_field(standard, key).get(),
+           "{} is for texts, and task = \"{}\" reads none\n  fix: leave it out", key, task);
+  demand(r.model.kind.kind != "bag",
+         "model.kind = \"bag\" counts words, and task = \"{}\" has none\n  fix: leave it out", task);
+  demand(image || r.train.label_weights == LabelWeights::equal,
+         "train.label_weights goes by examples, and a graph is one\n  fix: leave label_weights out");
+  const char* head = image ? "label" : "tags";
+  demand(r.model.head.kind == head && r.model.head.options.empty(),
+         "model.head = {} is for texts; task = \"{}\" gives {}\n  fix: leave model.head out", r.model.head.literal(),
+         task, image ? "a label to each picture" : "a label to each node");
+}
+
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
   const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.kind.kind == "bag";
@@ -65,9 +104,22 @@ void check_model(const Recipe& r) {
          "model.tie = \"all\" needs one vocabulary for both sides\n"
          "  fix: set tokenizer.joint = true, or model.tie = \"output\"");
   const bool answers = gives_answers(r.task);
-  demand(!answers || (m.shape == ModelShape::encoder && (!bag || r.task == Task::classify)),
-         "a {} reads texts and has nothing to write\n  fix: set model.shape = \"encoder\"",
-         r.task == Task::tag ? "tagger" : "classifier");
+  demand(!answers || m.shape == ModelShape::encoder || (m.shape == ModelShape::decoder && !bag && !reads_rows(r.task)),
+         "{} and has nothing to write\n  fix: set model.shape = \"encoder\"{}",
+         r.task == Task::tag  ? "a tagger reads texts"
+         : reads_rows(r.task) ? "this task gives labels"
+                              : "a classifier reads texts",
+         reads_rows(r.task) ? "" : ", or \"decoder\", which reads from left to right");
+  demand(!answers || !bag || r.task == Task::classify,
+         "model.kind = \"bag\" knows no order of words\n  fix: leave model.kind out");
+  demand(!answers || !decoder || m.pool.kind != "first",
+         "model.pool = \"first\": the first row of a decoder has read nothing\n  fix: set model.pool to \"last\" or "
+         "\"mean\"");
+  for (const auto& list : {m.attention, m.encoder_attention})
+    for (const Choice& a : list)
+      demand(a.kind != "edges" || r.task == Task::graph,
+             "model.attention = \"edges\" goes along the edges of a graph, and texts have none\n  fix: set it to "
+             "\"softmax\", or see `attune info mechanisms`");
   demand(answers || !bag, "model.kind = \"bag\" knows no order to write in\n  fix: leave model.kind out");
   demand(answers || m.head.kind.empty() || (m.shape == ModelShape::encoder && m.head.kind == "words"),
          "model.head = {} says something about a text, and this task writes one\n  fix: leave model.head out",
@@ -107,16 +159,19 @@ void check_answers(const Recipe& r) {
   if (!gives_answers(r.task)) return;
   const std::vector<std::string> heads = kinds_of_head(r.model.head);
   const std::string& kind = r.model.head.kind;
-  if (r.task == Task::tag)
+  if (reads_rows(r.task)) {
+    // check_rows has looked at it
+  } else if (r.task == Task::tag) {
     for (const char* of_texts : {"label", "labels", "number", "several", "words"})
       demand(kind != of_texts, "model.head = \"{}\" gives no label to each word\n  fix: set model.head = \"tags\"",
              kind);
-  else
+  } else {
     for (const char* of_words : {"tags", "words"})
       demand(kind != of_words,
              "model.head = \"{}\" says something about each word, and a classifier about whole texts\n"
              "  fix: set model.head to \"label\", \"labels\" or \"number\"{}",
              kind, kind == "tags" ? ", or task = \"tag\"" : "");
+  }
   std::vector<std::string> metrics = metrics_of_head(heads[0]);
   metrics.insert(metrics.end(), {"loss", "perplexity"});
   demand(std::count(metrics.begin(), metrics.end(), r.train.metric) > 0,
@@ -260,6 +315,7 @@ void check_train(const TrainOptions& t) {
 void check_recipe(const Recipe& recipe) {
   with_places(recipe.places, [&] {
     check_data(recipe);
+    check_rows(recipe);
     check_model(recipe);
     check_language(recipe);
     check_translation(recipe);

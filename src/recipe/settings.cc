@@ -42,6 +42,19 @@ Recipe defaults_of(Task task) {
     r.data.format = task == Task::tag ? DataFormat::conll : DataFormat::tsv;
     r.train.label_smoothing = 0;
     r.train.metric = "accuracy";
+    if (task == Task::image) {
+      r.data.format = DataFormat::idx;
+      r.model.input = {"patches"};
+      r.train.batch_tokens.tokens = 64 * 28 * 28;
+    }
+    if (task == Task::graph) {
+      r.data.format = DataFormat::graph;
+      r.model.head.kind = "tags";
+      r.model.input = {"linear"};
+      r.model.attention = {{"edges"}};
+      r.model.position = {"none"};
+      r.train.batch_tokens.tokens = 1 << 20;
+    }
     return r;
   }
   r.model.shape = ModelShape::decoder;
@@ -145,7 +158,7 @@ Recipe load_recipe_for_run(const std::string& path, const std::vector<std::strin
 std::string recipe_text(Recipe recipe) {
   Fields fields = fields_of(recipe);
   // What it does not say must not be said for it: read again, it means the same.
-  if (recipe.tokenizer_of_start)
+  if (recipe.tokenizer_of_start || reads_rows(recipe.task))
     std::erase_if(fields, [](const Field& f) { return f.name.starts_with(kTokenizerKeys); });
   return recipe_text(fields);
 }

@@ -12,10 +12,12 @@
 
 namespace attune {
 
-enum class Task { translate, language, classify, tag };
-/// Whether a task says something about texts; the others write texts.
-constexpr bool gives_answers(Task task) { return task == Task::classify || task == Task::tag; }
-enum class DataFormat { lines, tsv, csv, conll };
+enum class Task { translate, language, classify, tag, image, graph };
+/// Whether a task says something about what it reads; the others write texts.
+constexpr bool gives_answers(Task task) { return task != Task::translate && task != Task::language; }
+/// Whether what it reads is no text, but rows of numbers (data/row_files.h): there is no tokenizer.
+constexpr bool reads_rows(Task task) { return task == Task::image || task == Task::graph; }
+enum class DataFormat { lines, tsv, csv, conll, idx, graph };
 enum class Overlong { error, skip, crop };
 enum class ModelShape { encoder_decoder, encoder, decoder, bag, prefix };
 constexpr bool has_encoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::encoder; }
@@ -54,14 +56,16 @@ struct DataSettings {
   template <class V>
   void fields(V& v) {
     v("train", train,
-      "training files, relative to the recipe, .gz as they are; translate: source, target; language: texts");
-    v("valid", valid, "validation files; none: 2 % of the lines, at most 1,000, are held out");
+      "training files, relative to the recipe, .gz as they are; translate: source, target; language: texts; image: "
+      "pictures, labels; graph: nodes, edges");
+    v("valid", valid,
+      "validation files; none: 2 % of the lines, at most 1,000, are held out; graph: the nodes whose split is valid");
     v("test", test, "test files");
     v("ratio", ratio, "how often each corpus of train is drawn from: [3, 1]; none: each line once an epoch",
       {.least = 0, .most = 1e9, .least_open = true});
     v("weights", weights,
       "files of numbers, one for each file or pair of files of train: what the loss of each line is multiplied by");
-    v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll"}));
+    v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll", "idx", "graph"}));
     v("columns", columns, "which columns of tsv, csv and conll files to read: names or numbers from 1");
     v("header", header, "the first line of a tsv or csv file names its columns");
     v("answers", answers, "classify: so many columns are answers, the last that are named or the first of the file",
@@ -106,7 +110,8 @@ struct ModelOptions {
     v("encoder", encoder, "the same for the side that reads; \"\": kind");
     v("decoder", decoder, "the same for the side that writes; \"\": kind");
     v("shape", shape,
-      "which halves there are; language: decoder; classify, tag: encoder; bag: as kind = \"bag\"; prefix: one decoder "
+      "which halves there are; language: decoder; classify, tag, image, graph: encoder; bag: as kind = \"bag\"; "
+      "prefix: one decoder "
       "that reads the source, all of it at once, and goes on with the target",
       one_of({"encoder-decoder", "encoder", "decoder", "bag", "prefix"}));
     v("input", input, "what becomes of words or vectors first; a name or { kind = ..., options }");
@@ -218,7 +223,8 @@ struct TrainOptions {
 
   template <class V>
   void fields(V& v) {
-    v("batch_tokens", batch_tokens, "tokens per update on the larger side, end marks counted; \"auto\": by memory");
+    v("batch_tokens", batch_tokens,
+      "tokens per update on the larger side, end marks counted; of pictures the pixels; \"auto\": by memory");
     v("memory", memory, "the most a run may use, \"4G\"; batch_tokens = \"auto\" is the largest budget that fits");
     v("shards", shards, "parts a batch is cut in, a power of two; the result does not depend on the threads",
       between(1, 4096));
@@ -286,7 +292,7 @@ struct Recipe {
 
   template <class V>
   void fields(V& v) {
-    v("task", task, "what is learned", one_of({"translate", "language", "classify", "tag"}));
+    v("task", task, "what is learned", one_of({"translate", "language", "classify", "tag", "image", "graph"}));
     v.section("data", data);
     v.section("tokenizer", tokenizer);
     v.section("model", model);

@@ -70,12 +70,11 @@ class Taker {
       return;
     }
     const bool of_sources = source.value_or(false);
-    const text::Tokenizer& before = of_sources ? *before_.source : *before_.target;
-    const text::Tokenizer& now = of_sources ? *now_.source : *now_.target;
-    if (same && (!words || before.hash() == now.hash()))
+    const auto before = of_sources ? before_.source : before_.target, after = of_sources ? now_.source : now_.target;
+    if (same && (!words || before->hash() == after->hash()))
       file_.read(*t, to);
     else
-      take_rows(p, *t, to, {&before.vocabulary(), &now.vocabulary()});
+      take_rows(p, *t, to, {&before->vocabulary(), &after->vocabulary()});
     ++taken;
   }
   bool has(const std::string& part) const {
@@ -174,6 +173,10 @@ StartModel::StartModel(const Recipe& recipe) : dir_(recipe.train.start), recipe_
 
 Tokenizers StartModel::tokenizers() const {
   Tokenizers t = Tokenizers::load(dir_ + "/" + kTokenizerName);
+  if ((t.rows != nullptr) != reads_rows(recipe_.task))
+    fail(ErrorKind::recipe, "train.start: {} reads {}, and this task {}\n  fix: start from a model of the same task",
+         dir_, t.rows ? "no texts" : "texts", t.rows ? "does" : "reads none");
+  if (t.rows) return t;
   const bool both = recipe_.model.shape == ModelShape::encoder_decoder;
   if (!t.joint() && both && recipe_.model.tie == Tie::all)
     fail(ErrorKind::recipe,

@@ -83,13 +83,13 @@ void TrainLog::record(const Record& record) {
 
 void TrainLog::plan(const TrainingPlan& p) {
   for (const std::string& note : p.notes) say(note);
-  say(fmt::format("{} parameters, vocabulary {}, {} training {}, {} validation {}, {} target tokens an epoch",
-                  thousands(p.parameters),
-                  p.source_vocabulary == p.target_vocabulary
-                      ? thousands(p.target_vocabulary)
-                      : thousands(p.source_vocabulary) + " and " + thousands(p.target_vocabulary),
-                  thousands(p.training_pairs), p.unit, thousands(p.validation_pairs), p.unit,
-                  thousands(p.tokens_per_epoch)));
+  say(fmt::format(
+      "{} parameters, {}, {} training {}, {} validation {}, {} target tokens an epoch", thousands(p.parameters),
+      p.target_vocabulary == 0 ? thousands(p.labels) + " labels"
+      : p.source_vocabulary == p.target_vocabulary
+          ? "vocabulary " + thousands(p.target_vocabulary)
+          : "vocabulary " + thousands(p.source_vocabulary) + " and " + thousands(p.target_vocabulary),
+      thousands(p.training_pairs), p.unit, thousands(p.validation_pairs), p.unit, thousands(p.tokens_per_epoch)));
   say(fmt::format("will take up to {} of memory{}, {} thread{}", human_bytes(p.memory),
                   p.seconds > 0 ? " and about " + duration_text(p.seconds) : "", p.threads, p.threads == 1 ? "" : "s"));
   if (p.resumed_at > 0) say(fmt::format("going on from update {}", thousands(p.resumed_at)));

@@ -31,7 +31,8 @@ constexpr int64_t kPieceBytes = 256;
 /// process happens to hold differs from one start to the next, and so would the budget that is chosen by it, and the
 /// weights.
 int64_t held_beside(const TrainingData& data, const Tokenizers& t) {
-  return kProgramBytes + data.bytes() + kPieceBytes * (t.source->size() + (t.joint() ? 0 : t.target->size()));
+  const int64_t pieces = t.rows ? 0 : t.source->size() + (t.joint() ? 0 : t.target->size());
+  return kProgramBytes + data.bytes() + kPieceBytes * pieces;
 }
 
 }  // namespace
@@ -83,7 +84,7 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       tokenizers_(first_tokenizers()),
       data_(read_data()),
       model_(recipe_.model, sizes_of(recipe_, tokenizers_), recipe_.train.freeze),
-      learner_(model_, fit_to_memory(), data_.train.longest(), pool_),
+      learner_(model_, fit_to_memory(), largest_of(data_.train), pool_),
       validator_(model_, data_, tokenizers_, recipe_, pool_) {
   model_.initialize(recipe_.train.seed);
   if (!place_.from && !recipe_.train.vectors.empty())
@@ -145,7 +146,7 @@ const TrainOptions& TrainingRun::fit_to_memory() {
   forget_freed_memory();  // what reading the data took and gave back is not held
   held_ = held_beside(data_, tokenizers_);
   if (recipe_.train.memory.bytes > 0) {
-    const auto memory = memory_by_budget(model_, recipe_.train, longest, pool_.threads());
+    const auto memory = memory_by_budget(model_, recipe_.train, largest_of(data_.train), pool_.threads());
     const bool chosen = recipe_.train.batch_tokens.automatic();
     int64_t& tokens = recipe_.train.batch_tokens.tokens;
     // What the allocator makes of it is a little more: a budget that is chosen leaves room for that.
@@ -163,7 +164,7 @@ const TrainOptions& TrainingRun::fit_to_memory() {
       // A budget beyond the corpus would be a promise about nothing.
       const Corpus& c = data_.train;
       const CorpusSizes sizes = c.sizes();
-      const int64_t all = std::max(c.rows(), c.one_sided() ? 0 : sizes.source_tokens + sizes.examples);
+      const int64_t all = std::max(c.rows(), c.one_sided() ? 0 : c.source_rows() + sizes.examples);
       tokens = std::min(tokens, (std::max(all, longest) + kTokenStep - 1) / kTokenStep * kTokenStep);
       place_.notes.push_back(
           fmt::format("train.batch_tokens = {}, to fit in train.memory = {}", tokens, recipe_.train.memory.text()));
@@ -180,9 +181,16 @@ TrainingPlan TrainingRun::plan() const {
   TrainingPlan p;
   p.out = out_;
   p.parameters = model_.parameters().numbers();
-  p.source_vocabulary = tokenizers_.source->size();
-  p.target_vocabulary = tokenizers_.target->size();
-  p.unit = data_.train.window > 0 ? "tokens" : data_.train.one_sided() ? "lines" : "pairs";
+  if (!tokenizers_.rows) {
+    p.source_vocabulary = tokenizers_.source->size();
+    p.target_vocabulary = tokenizers_.target->size();
+  }
+  p.labels = tokenizers_.labels ? tokenizers_.labels->size() : 0;
+  p.unit = data_.train.window > 0        ? "tokens"
+           : data_.train.one_sided()     ? "lines"
+           : recipe_.task == Task::image ? "pictures"
+           : recipe_.task == Task::graph ? "graphs"
+                                         : "pairs";
   p.training_pairs = data_.train.size();
   p.validation_pairs = data_.valid.size();
   p.tokens_per_epoch = data_.train.rows();
@@ -223,7 +231,7 @@ double TrainingRun::seconds_to_go() const {
   const Corpus& corpus = data_.train;
   // Of an example as most are: the mean of the lines, or a window of texts.
   const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.sizes().examples;
-  const Segments source = Segments::single(corpus.sizes().source_tokens / examples + 1);
+  const Segments source = Segments::single(corpus.source_rows() / examples + 1);
   const Segments target = Segments::single(corpus.rows() / examples);
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
                        training_flops(model_, {corpus.one_sided() ? nullptr : &source, target});

@@ -63,13 +63,14 @@ std::vector<std::string> Validator::translations() {
 
 std::vector<std::string> Validator::answers() {
   std::vector<std::string> lines;
-  for (const Answered& a : (*answer_)(data_.valid)) lines.push_back(answer_->answers().write(a.answers));
+  for (const Prediction& a : (*answer_)(data_.valid)) lines.push_back(answer_->answers().write(a.answers));
   return lines;
 }
 
 void Validator::judge_texts_of(const std::vector<std::string>& lines, ValidationResult& v) {
   for (const MetricResult& r : judge_texts(lines, data_.valid_target, recipe_, pool_.threads()))
     v.scores.emplace_back(r.name, r.score);
+  if (recipe_.task == Task::graph) return;  // a line of all its labels tells nobody anything
   for (size_t i = 0; i < std::min(kSamples, lines.size()); ++i)
     v.samples.push_back({data_.valid_source[i], data_.valid_target[i], lines[i]});
 }
@@ -119,7 +120,7 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
     v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
   try {
-    if (can_be_looked_at(model_) && !data_.valid.stored) v.attention = picture();
+    if (can_be_looked_at(model_) && !data_.valid.stored && !tokenizers_.rows) v.attention = picture();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::usage) throw;  // a mechanism that has no weights
   }

@@ -4,7 +4,7 @@
 
 #include "attune/trainer.h"
 #include "data/corpus/training_data.h"
-#include "inference/answerer.h"
+#include "inference/predictor.h"
 #include "train/evaluator.h"
 #include "train/loop.h"
 
@@ -34,7 +34,7 @@ class Validator {
   ThreadPool& pool_;
   Evaluator evaluate_;
   double loss_by_frequency_;
-  std::optional<Answerer> answer_;  // where there is a head
+  std::optional<Predictor> answer_;  // where there is a head
 };
 
 }  // namespace attune

@@ -17,6 +17,16 @@ BatchOptions in_order(const TrainOptions& options, const Corpus& corpus) {
   return o;
 }
 
+namespace {
+
+/// Rows that weigh nothing are not judged.
+int64_t counted_rows(const Wanted& wanted) {
+  const Column<float>& w = wanted.weights;
+  return w.empty() ? wanted.right.rows() : std::ssize(w) - std::count(w.begin(), w.end(), 0.0f);
+}
+
+}  // namespace
+
 Evaluator::Evaluator(const Model& model, const TrainOptions& options, ThreadPool& pool)
     : model_(model), options_(options), pool_(pool), memory_(model.memories()) {
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->memory = &memory_;
@@ -29,7 +39,7 @@ Likelihood Evaluator::operator()(const Corpus& corpus) {
   do {
     batches.next(batch);
     sum.nats += negative_log_likelihood(batch);
-    sum.tokens += batch.target_tokens();
+    sum.tokens += counted_rows(batch.target());
   } while (batch.next.epoch == 0);
   return sum;
 }

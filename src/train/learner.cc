@@ -31,7 +31,7 @@ std::string UpdateResult::why_skipped() const {
 
 void inject_gradient_fault(const GradientFault& f) { fault = f; }
 
-Learner::Learner(Model& model, const TrainOptions& options, int64_t longest, ThreadPool& pool)
+Learner::Learner(Model& model, const TrainOptions& options, const Largest& largest, ThreadPool& pool)
     : model_(model),
       options_(options),
       pool_(pool),
@@ -47,12 +47,12 @@ Learner::Learner(Model& model, const TrainOptions& options, int64_t longest, Thr
          "  fix: train.accumulate = 1, with larger train.batch_tokens",
          options.accumulate);
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>())->learn(options, streams_);
-  const Rehearsed plan = rehearse(*workers_.front(), model, options, longest, tree_.take());
+  const Rehearsed plan = rehearse(*workers_.front(), model, options, largest, tree_.take());
   // Steps that skip sublayers, or have as many parts as words, do not follow a plan; they take what they need, which is
   // less.
   if (model.same_requests())
     for (const auto& w : workers_) w->arena.adopt(plan.worker);
-  memory_ = estimate_memory(model, options, plan, {pool.threads(), longest, optimizer_->bytes()});
+  memory_ = estimate_memory(model, options, plan, {pool.threads(), largest.rows, optimizer_->bytes()});
 }
 
 int64_t Learner::overflows() const {

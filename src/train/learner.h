@@ -46,9 +46,9 @@ void inject_gradient_fault(const GradientFault& fault);
 
 class Learner {
  public:
-  /// Rehearses the largest shard of the budget, where no sequence is longer than `longest`, and takes its memory. The
+  /// Rehearses the largest shard of the budget, where no sequence is larger than `largest`, and takes its memory. The
   /// model and the pool outlive it.
-  Learner(Model& model, const TrainOptions& options, int64_t longest, ThreadPool& pool);
+  Learner(Model& model, const TrainOptions& options, const Largest& largest, ThreadPool& pool);
 
   /// One update from `accumulate` batches. Where the loss or a gradient is not a number, the weights and all that is
   /// remembered stay as they were; the texts that layers read are forgotten.

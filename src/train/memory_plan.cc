@@ -11,7 +11,46 @@
 
 namespace attune {
 
-Rehearsed rehearse(Worker& w, const Model& model, const TrainOptions& o, int64_t longest, Gradients* gradients) {
+Largest largest_of(const Corpus& corpus) {
+  Largest l(corpus.longest());
+  if (corpus.source_layout.empty()) return l;
+  l.source_layout = corpus.source_layout;
+  l.target_layout = corpus.target_layout;
+  l.examples = corpus.size();
+  ExampleBuffer buffer;
+  for (int64_t i = 0; i < corpus.size(); ++i) {
+    const Example e = corpus.example(i, buffer);
+    if (i > 0 && l.source_layout.rows(e.source) < l.source_layout.longest) continue;
+    l.source.assign(e.source.begin(), e.source.end());
+    l.target.assign(e.target.begin(), e.target.end());
+    if (l.source_layout.rows(e.source) == l.source_layout.longest) break;
+  }
+  return l;
+}
+
+namespace {
+
+/// As many of it as `rows` may hold.
+Batch many_of(const Largest& largest, int64_t rows) {
+  Batch b;
+  const int64_t count = std::clamp<int64_t>((rows + largest.rows - 1) / largest.rows, 1, largest.examples);
+  for (int64_t i = 0; i < count; ++i) {
+    largest.source_layout.unpack(largest.source, b.source);
+    Wanted& t = b.target();
+    if (!largest.target_layout.empty()) {
+      largest.target_layout.unpack(largest.target, t.right, &t.weights);
+      continue;
+    }
+    t.right.ids.append(largest.target);
+    t.right.segments.add(std::ssize(largest.target));
+  }
+  return b;
+}
+
+}  // namespace
+
+Rehearsed rehearse(Worker& w, const Model& model, const TrainOptions& o, const Largest& largest, Gradients* gradients) {
+  const int64_t longest = largest.rows;
   // The cut is by tokens of both sides, to the nearest end of a sentence. The sentences of a language model are often
   // all of one length: then no more pieces can be made than there are sentences.
   const bool two_sides = reads_source(model.options().shape);
@@ -35,8 +74,12 @@ Rehearsed rehearse(Worker& w, const Model& model, const TrainOptions& o, int64_t
     return rows_of(std::span(ids).first(static_cast<size_t>(segments.rows())), segments);
   };
   Batch s;
-  s.source = some(Segments::of_lengths(lengths));
-  s.target().right = model.head() ? some(model.head()->most_answers(s.source.segments)) : s.source;
+  if (!largest.source_layout.empty()) {
+    s = many_of(largest, rows);
+  } else {
+    s.source = some(Segments::of_lengths(lengths));
+    s.target().right = model.head() ? some(model.head()->most_answers(s.source.segments)) : s.source;
+  }
   if (model.decoder()) s.read = s.target().right;
   std::vector<int32_t> streams(w.memory->in_use() ? lengths.size() : 0);
   std::iota(streams.begin(), streams.end(), 0);
@@ -67,8 +110,8 @@ MemoryEstimate estimate_memory(const Model& model, const TrainOptions& o, const 
   return m;
 }
 
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options, int64_t longest,
-                                                            int threads) {
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
+                                                            const Largest& largest, int threads) {
   struct Rehearsal {
     explicit Rehearsal(const Model& model) : streams(model.memories()), gradients(model.parameters()) {}
     StreamMemory streams;
@@ -77,12 +120,12 @@ std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const 
   };
   const auto r = std::make_shared<Rehearsal>(model);
   r->worker.learn(options, r->streams);
-  const PlannedRun run{threads, longest, make_optimizer(options, model.parameters())->bytes()};
-  return [r, run, options, &model](TokenBudget budget) {
+  const PlannedRun run{threads, largest.rows, make_optimizer(options, model.parameters())->bytes()};
+  return [r, run, options, largest, &model](TokenBudget budget) {
     TrainOptions o = options;
     o.batch_tokens = budget;
     r->gradients.start();
-    return estimate_memory(model, o, rehearse(r->worker, model, o, run.longest, &r->gradients), run);
+    return estimate_memory(model, o, rehearse(r->worker, model, o, largest, &r->gradients), run);
   };
 }
 

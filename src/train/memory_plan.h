@@ -18,12 +18,23 @@ struct MemoryEstimate {
   int64_t total() const { return parameters + moments + gradients + activations + streams; }
 };
 
-/// Rehearses the largest shard of the options' budget, where no sequence is longer than `longest`.
+/// The largest that a corpus has.
+struct Largest {
+  Largest(int64_t longest) : rows(longest) {}
+  int64_t rows;  // of the longest sequence
+  // Where sources are no words: what the largest of them is, and how many examples there are.
+  Layout source_layout = {}, target_layout = {};
+  std::vector<int32_t> source = {}, target = {};
+  int64_t examples = 0;
+};
+Largest largest_of(const Corpus& corpus);
+
+/// Rehearses the largest shard of the options' budget, where no sequence is larger than `largest`.
 struct Rehearsed {
   Plan worker;
   int64_t to_sample = 0;  // bytes that a thread takes beside it where the model says what it reads (train.sampling)
 };
-Rehearsed rehearse(Worker& worker, const Model& model, const TrainOptions& options, int64_t longest,
+Rehearsed rehearse(Worker& worker, const Model& model, const TrainOptions& options, const Largest& largest,
                    Gradients* gradients);
 
 /// What comes of such a plan on so many threads; `remembered`: bytes of the optimiser.
@@ -35,8 +46,8 @@ MemoryEstimate estimate_memory(const Model& model, const TrainOptions& options, 
                                const PlannedRun& run);
 
 /// For budgets of any size: the same without anything of a run there yet.
-std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options, int64_t longest,
-                                                            int threads);
+std::function<MemoryEstimate(TokenBudget)> memory_by_budget(Model& model, const TrainOptions& options,
+                                                            const Largest& largest, int threads);
 
 /// Budgets that are chosen are multiples of kTokenStep, and none is larger than kMostTokens.
 constexpr int64_t kTokenStep = 256, kMostTokens = 65536;

@@ -228,7 +228,7 @@ TEST_F(NewRecipeTest, TasksAndMixedUpWords) {
        {"a.de", "translate"},
        "'a.en' is a file, and the task comes first\n  fix: attune new translate a.en a.de"},
       {"tarnslate", {"a"}, "unknown task 'tarnslate'. Did you mean 'translate'?"},
-      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language, classify, tag"},
+      {"xyzzy", {"a"}, "unknown task 'xyzzy'. Known: translate, language, classify, tag, image, graph"},
       {"clasify", {"a"}, "unknown task 'clasify'. Did you mean 'classify'?"},
   };
   for (const auto& c : cases) EXPECT_EQ(error_with_kind([&] { propose_recipe(c.task, c.files); }), "usage: " + c.says);
@@ -264,9 +264,10 @@ TEST_F(NewRecipeTest, TextsWithLabels) {
   EXPECT_TRUE(d.data.header);
   EXPECT_EQ(d.data.columns.texts, (std::vector<std::string>{"1", "2"}));
   const std::string wide = put(dir / "wide.tsv", "a\tb\tc\td\n");
-  EXPECT_NE(
-      error_with_kind([&] { propose_recipe("classify", {wide}); }).find("has 4 columns: which are the text and the label?"),
-      std::string::npos);
+  EXPECT_NE(error_with_kind([&] {
+              propose_recipe("classify", {wide});
+            }).find("has 4 columns: which are the text and the label?"),
+            std::string::npos);
 }
 
 TEST_F(NewRecipeTest, WordsWithLabels) {

@@ -17,7 +17,7 @@ namespace {
 
 TEST(Answers, LabelsAreLearned) {
   const AnswerRun run("classify", first_label);
-  for (const char* pool : {"mean", "first", "max", "attention"}) {
+  for (const char* pool : {"mean", "first", "last", "max", "attention"}) {
     const auto scores = run.test(pool, {std::string("model.pool=") + pool});
     EXPECT_GE(scores.at("accuracy"), 95) << pool;
     EXPECT_GE(scores.at("f1"), 90) << pool;

@@ -89,7 +89,8 @@ TEST(RecipeReader, EveryMistakeNamesItsLine) {
       {"[model]\ndropout = 1.5", "t.toml:2: model.dropout = 1.5 is out of range: 0 to below 1"},
       {"task = translate", "t.toml:1: this value is neither a number nor true or false"},
       {"task = \"trnslate\"",
-       "t.toml:1: task = 'trnslate' is not known: translate | language | classify | tag. Did you mean 'translate'?"},
+       "t.toml:1: task = 'trnslate' is not known: translate | language | classify | tag | image | graph. Did you mean "
+       "'translate'?"},
       {"[modle]\nd_model = 3", "t.toml:2: unknown key 'modle.d_model'. Did you mean 'model.d_model'?"},
       {"[modle]", "t.toml:1: unknown key 'modle'. Did you mean 'model'?"},
       {"model = 3", "t.toml:1: model is a section, not a key\n  fix: write its keys below [model]"},

@@ -37,10 +37,11 @@ TEST(Recipe, WrittenAndReadAgainItIsTheSame) {
   EXPECT_EQ(to_values(back), to_values(r)) << text;
   EXPECT_EQ(recipe_text(back), text);
   for (const Field& f : fields_of(r)) EXPECT_NE(text.find("# " + f.sentence), std::string::npos) << f.name;
-  EXPECT_EQ(recipe_text(fields_of(r), {"task", "train.seed"}),
-            "task = \"translate\"              # what is learned (translate | language | classify | tag)\n"
-            "\n[train]\n"
-            "seed = 9007199254740992         # where all random numbers start (0 to 9007199254740992)\n");
+  EXPECT_EQ(
+      recipe_text(fields_of(r), {"task", "train.seed"}),
+      "task = \"translate\"              # what is learned (translate | language | classify | tag | image | graph)\n"
+      "\n[train]\n"
+      "seed = 9007199254740992         # where all random numbers start (0 to 9007199254740992)\n");
 }
 
 TEST(Recipe, EveryDefaultIsInItsRange) {

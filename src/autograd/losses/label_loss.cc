@@ -94,4 +94,26 @@ Var number_loss(Ctx& ctx, const NumberLoss& a) {
       [a, far](const Var& x, int64_t i, int64_t) { return 2 * row_weight(a.weights, a.scale, i) * far(x, i); });
 }
 
+Var vector_loss(Ctx& ctx, const VectorLoss& a) {
+  check_real("vector_loss", "values", a.values);
+  check(a.targets.dtype == DType::f32 && a.targets.rows() == a.values.rows() && a.targets.cols() == a.values.cols(),
+        "vector_loss", "targets are {}, values {}", a.targets.shape.text(), a.values.shape().text());
+  const bool squared = a.distance == Distance::squared;
+  const auto far = [a](const Var& x, int64_t i, int64_t j) {
+    return value_at(x, i, j) - static_cast<double>(a.targets.row<float>(i)[j]);
+  };
+  const auto by = [a](int64_t i) { return row_weight(a.weights, a.scale, i) / static_cast<double>(a.targets.cols()); };
+  return sum_of_rows(
+      ctx, a.values,
+      [&](const Var& x, int64_t i) {
+        double sum = 0;
+        for (int64_t j = 0; j < x.cols(); ++j) sum += squared ? far(x, i, j) * far(x, i, j) : std::abs(far(x, i, j));
+        return by(i) * sum;
+      },
+      [far, by, squared](const Var& x, int64_t i, int64_t j) {
+        const double d = far(x, i, j);
+        return by(i) * (squared ? 2 * d : d > 0 ? 1 : d < 0 ? -1 : 0);
+      });
+}
+
 }  // namespace attune

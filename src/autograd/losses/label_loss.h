@@ -1,4 +1,5 @@
-// What answers that are no word of a vocabulary cost: sets of labels and numbers. One label of many is output_loss.
+// What answers that are no word of a vocabulary cost: sets of labels, numbers and vectors. One label of many is
+// output_loss.
 #pragma once
 #include "autograd/tape.h"
 
@@ -22,5 +23,16 @@ struct NumberLoss {
 };
 /// scale times the sum of squared distances, [1].
 Var number_loss(Ctx& ctx, const NumberLoss& a);
+
+enum class Distance : uint8_t { absolute, squared };  // L1, L2
+struct VectorLoss {
+  Var values;           // [n, d]
+  Tensor targets = {};  // f32 [n, d]
+  Distance distance = Distance::squared;
+  float scale = 1;
+  Tensor weights = {};
+};
+/// scale times the sum over rows of the mean over columns of |x - t| or (x - t)^2, [1].
+Var vector_loss(Ctx& ctx, const VectorLoss& a);
 
 }  // namespace attune

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "attune/classifier.h"
+#include "attune/error.h"
 #include "cli/line_chunks.h"
 #include "cli/output.h"
 #include "cli/session.h"
@@ -13,7 +14,8 @@ namespace attune::cli {
 namespace {
 
 struct ClassifyArguments {
-  std::string model, file = "-";
+  std::string model;
+  std::vector<std::string> files;
   ClassifyOptions options;
   bool scores = false;
 };
@@ -24,8 +26,9 @@ Record record_of(const Classification& c, const std::vector<std::string>& labels
   return {{"label", c.label}, {"score", c.score}, {"scores", all}};
 }
 
-std::string json_line(const Classification& c, const Classifier& classifier) {
+std::string json_line(const Classification& c, const Classifier& classifier, const std::string& file = "") {
   Record r = record_of(c, c.parts.empty() ? classifier.labels() : std::vector<std::string>{});
+  if (!file.empty()) r.insert(r.begin(), {"file", file});
   if (!c.parts.empty()) {
     List heads;
     for (size_t h = 0; h < c.parts.size(); ++h) heads.push_back(record_of(c.parts[h], classifier.labels(h)));
@@ -46,8 +49,18 @@ std::string text_line(const Classification& c, bool scores) {
 
 void run_classify(const ClassifyArguments& a, const Session& session) {
   const Classifier classifier(a.model, session.thread_count());
+  if (classifier.reads_files()) {
+    if (a.files.empty()) throw Error(ErrorKind::usage, "this model reads files\n  fix: name them behind the model");
+    classifier.classify_files(a.files, [&](const std::string& name, const Classification& c) {
+      print(session.json ? json_line(c, classifier, name) : text_line(c, a.scores));
+    });
+    finish_output();
+    return;
+  }
+  if (a.files.size() > 1)
+    throw Error(ErrorKind::usage, "this model reads the lines of one file\n  fix: name one, or pipe several into it");
   int64_t cropped = 0;
-  for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
+  for_line_chunks(a.files.empty() ? "-" : a.files[0], [&](const std::vector<std::string>& lines) {
     for (const Classification& c : classifier.classify(lines, a.options)) {
       cropped += c.cropped;
       if (session.json)
@@ -64,14 +77,16 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
 
 void add_classify(CLI::App& app, Session& session) {
   auto a = std::make_shared<ClassifyArguments>();
-  CLI::App* command = add_command(app, session, "classify", "give lines labels",
+  CLI::App* command = add_command(app, session, "classify", "give lines, pictures or nodes labels",
                                   "  attune classify model reviews.txt > labels.txt\n"
                                   "  attune classify model reviews.txt --scores\n"
-                                  "  echo 'What a film!' | attune classify model --json");
+                                  "  echo 'What a film!' | attune classify model --json\n"
+                                  "  attune classify digits t10k-images-idx3-ubyte.gz");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
-  command->add_option("FILE", a->file,
-                      "a text a line, plain or .gz, or a pair of texts with a tab; - is stdin, and the default");
+  command->add_option("FILE", a->files,
+                      "a text a line, plain or .gz, or a pair of texts with a tab; - is stdin, and the default; of "
+                      "pictures an IDX file, of graphs nodes.tsv and edges.tsv");
   command->add_flag("--scores", a->scores, "a tab and the probability behind the label");
   command->add_flag("--windows", a->options.windows,
                     "read texts that are too long in windows, and take the mean; otherwise their end is left out");

@@ -95,25 +95,28 @@ void run_new(NewArguments& a, const Session& session) {
 
 void add_new(CLI::App& app, Session& session) {
   auto a = std::make_shared<NewArguments>();
-  CLI::App* command = add_command(app, session, "new", "look at text files and write a recipe that fits them",
+  CLI::App* command = add_command(app, session, "new", "look at files and write a recipe that fits them",
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
                                   "  attune new translate pairs.tsv --out -\n"
                                   "  attune new language book.txt\n"
                                   "  attune new classify train.tsv valid.tsv test.tsv\n"
                                   "  attune new tag train.conllu dev.conllu test.conllu\n"
+                                  "  attune new image train-images.gz train-labels.gz t10k-images.gz t10k-labels.gz\n"
+                                  "  attune new graph nodes.tsv edges.tsv\n"
                                   "  attune new probe:listops --out listops --depth 3");
   command->group("Making models");
   command
-      ->add_option(
-          "TASK", a->task,
-          "what is to be learned: translate, language, classify, tag, or probe:copy, probe:listops, probe:agreement")
+      ->add_option("TASK", a->task,
+                   "what is to be learned: translate, language, classify, tag, image, graph, or probe:copy, "
+                   "probe:listops, probe:agreement")
       ->required();
-  command->add_option(
-      "FILE", a->files,
-      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
-      "or one file of two columns (tsv); language: texts; classify: label, tab, text (tsv, csv); tag: CoNLL; "
-      "plain or .gz");
+  command->add_option("FILE", a->files,
+                      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
+                      "or one file of two columns (tsv); language: texts; classify: label, tab, text (tsv, csv); tag: "
+                      "CoNLL; image: IDX "
+                      "files of pictures and labels; graph: tables of nodes and edges; "
+                      "plain or .gz");
   command
       ->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");

@@ -28,13 +28,15 @@ std::string as_json(const QuantizeArguments& a, const QuantizeReport& r) {
                       {"loss", r.loss},
                       {"perplexity_before", r.perplexity_before},
                       {"perplexity_after", r.perplexity_after},
-                      {"kl", r.divergence},
-                      {"top1", r.same_best},
                       {"tokens_per_s_before", rounded(r.tokens_per_s_before, 1)},
                       {"tokens_per_s_after", rounded(r.tokens_per_s_after, 1)},
                       {"lines", r.lines},
                       {"tokens", r.tokens}};
     record.insert(record.end(), more.begin(), more.end());
+    if (r.answers > 0)
+      record.insert(record.end(), {{"answers", r.answers}, {"same_answers", r.same_best}});
+    else if (r.same_best > 0)
+      record.insert(record.end(), {{"kl", r.divergence}, {"top1", r.same_best}});
   }
   if (r.shortlist) {
     Record list{{"bytes", r.shortlist->bytes}};
@@ -78,7 +80,9 @@ std::string as_text(const QuantizeReport& r) {
     for (auto& row : rows) row.erase(row.begin() + kShortlistColumn);
   }
   std::string text = table(titles, rows);
-  if (r.measured)
+  if (r.measured && r.answers > 0)
+    text += fmt::format("of {} answers {:.2f} % stayed the same\n", thousands(r.answers), 100 * r.same_best);
+  else if (r.measured && r.same_best > 0)
     text +=
         fmt::format("made to say {} tokens of {} lines: KL divergence {:.3g} nats, the same best token at {:.2f} %\n",
                     thousands(r.tokens), thousands(r.lines), r.divergence, 100 * r.same_best);

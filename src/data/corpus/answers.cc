@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/ngrams.h"
 #include "base/text.h"
+#include "data/files/row_files.h"
 #include "text/piece_words.h"
 
 namespace attune {
@@ -219,6 +220,14 @@ Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const
   return e;
 }
 
+Encoders row_encoders(std::shared_ptr<const RowShape> rows, const Answers& answers) {
+  Encoders e;
+  e.answers = true;
+  e.rows = std::move(rows);
+  e.target = [answers](std::string_view text) { return answers.read(text); };
+  return e;
+}
+
 void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus) {
   if (how == LabelWeights::equal || !corpus.answers || labels == 0) return;
   std::vector<double> counts(static_cast<size_t>(labels), 0), weights(counts);
@@ -239,6 +248,13 @@ void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus) {
 text::Labels learn_labels(const DataSettings& data, const std::vector<std::string>& heads) {
   std::vector<std::map<std::string, int64_t>> counts(heads.size());
   if (heads == std::vector<std::string>{"number"}) return text::Labels({});
+  if (data.format == DataFormat::idx || data.format == DataFormat::graph) {
+    const auto rows = open_rows({data.train, "data.train"}, data.format);
+    for (RowExample e; rows->next(e);)
+      for (const std::string& name : e.answers)
+        if (!name.empty()) ++counts[0][name];
+    return text::Labels::of_counts(counts[0]);
+  }
   PairReader reader(data.train, data, "data.train", Sides::answers);
   for (TextPair pair; reader.next(pair);) {
     const std::vector<std::string> parts =

@@ -64,6 +64,9 @@ struct TextReading {
 Encoders answer_encoders(std::shared_ptr<const text::Tokenizer> tokenizer, const Answers& answers,
                          const TextReading& reading);
 
+/// The same of sources that are no texts.
+Encoders row_encoders(std::shared_ptr<const RowShape> rows, const Answers& answers);
+
 /// Lets the labels of a corpus count as the recipe says; the mean over all answers stays 1.
 void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus);
 

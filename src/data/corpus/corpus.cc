@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "data/corpus/row_corpus.h"
 #include "text/vocabulary.h"
 
 namespace attune {
@@ -206,7 +207,19 @@ CorpusSizes Corpus::sizes() const {
   return {target.count(), source.tokens(), target.tokens(), source.longest, target.longest};
 }
 
+int64_t Corpus::rows() const {
+  const CorpusSizes s = sizes();
+  if (!target_layout.empty()) return s.examples * target_layout.longest;
+  return s.target_tokens + (window > 0 || answers ? 0 : s.examples);
+}
+
+int64_t Corpus::source_rows() const {
+  const CorpusSizes s = sizes();
+  return source_layout.empty() ? s.source_tokens : s.examples * source_layout.longest;
+}
+
 int64_t Corpus::longest() const {
+  if (!source_layout.empty()) return std::max(longest_source(), longest_target());
   const CorpusSizes s = sizes();
   return window > 0 ? window : std::max(s.longest_source + answers, s.longest_target + (masked > 0)) + 1;
 }
@@ -295,6 +308,7 @@ std::optional<AlignmentReader> alignment_of(const std::vector<std::string>& file
 
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
+  if (encoders.rows) return read_row_corpus({files, key}, options.format, encoders, on_pair);
   PairReader reader(files, options, key, encoders.sides());
   CorpusInMemory to(encoders.sides());
   auto alignment = alignment_of(files, key, options, encoders.sides());

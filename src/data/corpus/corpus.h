@@ -17,7 +17,9 @@
 #include "data/corpus/stored_corpus.h"
 #include "data/files/alignment.h"
 #include "data/files/data_files.h"
+#include "data/files/layout.h"
 #include "data/files/pairs.h"
+#include "data/files/row_shape.h"
 
 namespace attune {
 
@@ -64,7 +66,8 @@ struct Mixture {
   std::vector<int64_t> shares() const;
 };
 
-/// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts.
+/// Pairs of sentences, without marks of begin and end; or targets alone, which may be whole texts. Where a side has a
+/// layout, its "sentences" are runs of typed columns.
 struct Corpus {
   Sentences source, target;
   Alignment alignment = {};         // of the target's tokens, where one was given
@@ -81,6 +84,7 @@ struct Corpus {
   bool answers = false;                                // targets are answers to the source (data/corpus/answers.h) ...
   WordBegins word_begins = {};                         // ... one for each of its words, which begin with these ids
   std::vector<float> label_weights = {};               // of answers: what the loss of each label is multiplied by
+  Layout source_layout = {}, target_layout = {};       // of examples that are no token ids
 
   bool weighted() const { return stored ? stored_weights : !weights.empty(); }
 
@@ -89,7 +93,11 @@ struct Corpus {
   /// What an epoch is counted in: pairs or lines; of texts the tokens.
   int64_t size() const { return window > 0 ? target.tokens() : sizes().examples; }
   /// Target rows of an epoch: each sentence has a mark, texts and answers have none.
-  int64_t rows() const { return sizes().target_tokens + (window > 0 || answers ? 0 : sizes().examples); }
+  int64_t rows() const;
+  /// Rows that sources have in all, and at most; where there is a layout, as if all were as long as the longest.
+  int64_t source_rows() const;
+  int64_t longest_source() const { return source_layout.empty() ? sizes().longest_source : source_layout.longest; }
+  int64_t longest_target() const { return target_layout.empty() ? sizes().longest_target : target_layout.longest; }
   /// The most rows that a sequence of a batch can have.
   int64_t longest() const;
 
@@ -112,6 +120,7 @@ struct Encoders {
   bool answers = false;                          // targets are answers (data/corpus/answers.h) ...
   WordBegins word_begins = {};                   // ... to each word
   int64_t ids_per_token = 1;                     // for data.max_length
+  std::shared_ptr<const RowShape> rows = {};     // of sources that are no texts; then there is no `source`
   /// What is wrong with a source and its target, "" if nothing.
   std::function<std::string(std::string_view source, std::string_view target)> fault = {};
   Sides sides() const { return answers ? Sides::answers : source ? Sides::two : Sides::one; }

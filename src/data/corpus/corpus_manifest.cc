@@ -13,11 +13,26 @@ namespace attune {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr const char* kName = "/manifest.json";
 
 Json json_of(const Tally& t) { return {{"count", t.count}, {"places", t.places}}; }
 Tally tally_of(const Json& j) { return {j.at("count").get<int64_t>(), j.at("places").get<std::vector<std::string>>()}; }
+
+Json json_of(const Layout& l) {
+  Json columns = Json::array();
+  for (const TypedColumn& c : l.columns)
+    columns.push_back({static_cast<int>(c.use), static_cast<int>(c.type), c.width});
+  return {{"columns", columns}, {"longest", l.longest}};
+}
+Layout layout_of(const Json& j) {
+  Layout l;
+  for (const Json& c : j.at("columns"))
+    l.columns.push_back(
+        {static_cast<ColumnUse>(c.at(0).get<int>()), static_cast<ColumnType>(c.at(1).get<int>()), c.at(2)});
+  l.longest = j.at("longest");
+  return l;
+}
 
 /// Of everything but itself.
 std::string hash_of(Json all) {
@@ -59,6 +74,7 @@ void CorpusManifest::write(const std::string& folder) const {
   all["broken"] = json_of(report.broken);
   all["file_starts"] = file_starts;
   all["weighted"] = weighted;
+  all["layouts"] = {json_of(source_layout), json_of(target_layout)};
   all["sizes"] = {sizes.examples, sizes.source_tokens, sizes.target_tokens, sizes.longest_source, sizes.longest_target};
   for (const InputFile& f : inputs)
     all["inputs"].push_back({{"name", f.name}, {"bytes", f.bytes}, {"changed", f.changed}});
@@ -88,6 +104,8 @@ std::optional<CorpusManifest> CorpusManifest::read(const std::string& folder) tr
   m.report.broken = tally_of(all.at("broken"));
   m.file_starts = all.at("file_starts").get<std::vector<int64_t>>();
   m.weighted = all.at("weighted");
+  m.source_layout = layout_of(all.at("layouts").at(0));
+  m.target_layout = layout_of(all.at("layouts").at(1));
   const Json& s = all.at("sizes");
   m.sizes = {s.at(0), s.at(1), s.at(2), s.at(3), s.at(4)};
   for (const Json& f : all.at("inputs")) m.inputs.push_back({f.at("name"), f.at("bytes"), f.at("changed")});

@@ -30,6 +30,7 @@ struct CorpusManifest {
   std::vector<int64_t> texts;        // of texts: where each begins, and the end of what is trained on
   std::vector<int64_t> file_starts;  // as Corpus has them
   bool weighted = false;
+  Layout source_layout, target_layout;
   int64_t held_out = 0;  // examples behind it (of texts: tokens) that are to validate on
 
   std::string held_out_text;  // a hash of their text

@@ -9,8 +9,8 @@ namespace attune {
 
 HoldOut::HoldOut(uint64_t seed) : seed_(mix(seed, 0x686f6c64)) {}
 
-void HoldOut::see(std::string_view source, std::string_view target) {
-  joined_.assign(source).append("\n").append(target);
+void HoldOut::see(std::string_view source, std::string_view target, std::string_view content) {
+  joined_.assign(content).append("\n").append(target);
   const uint64_t h = hash64(joined_, seed_);
   const int64_t number = seen_++;
   if (!many_ && different_.insert(h).second && different_.size() >= kMost * kShare) {

@@ -17,8 +17,9 @@ class HoldOut {
  public:
   static constexpr size_t kMost = 1000, kShare = 50;  // at most, one in so many
   explicit HoldOut(uint64_t seed);
-  /// The next pair.
-  void see(std::string_view source, std::string_view target);
+  /// The next pair. `content`: what it is known by, where that is not the text of its source.
+  void see(std::string_view source, std::string_view target, std::string_view content);
+  void see(std::string_view source, std::string_view target) { see(source, target, source); }
 
   struct Chosen {
     std::vector<int64_t> all;                 // numbers, every copy of them too

@@ -92,6 +92,8 @@ void fill(const std::string& folder, const CorpusManifest& m, int64_t longest, T
   data.train.stored_sizes = m.sizes;
   data.train.stored_weights = m.weighted;
   data.train.file_starts = m.file_starts;
+  data.train.source_layout = m.source_layout;
+  data.train.target_layout = m.target_layout;
   data.train_report = m.report;
   data.content_hash = m.content_hash;
   if (!m.texts.empty()) {
@@ -198,6 +200,8 @@ void LargeCorpus::finish(const HoldOut& hold_out, bool hold, int64_t longest, Co
   if (!on_disk()) {
     data.train = std::move(corpus_);
     data.train.file_starts = std::move(file_starts_);
+    data.train.source_layout = m.source_layout;
+    data.train.target_layout = m.target_layout;
     data.train_report = std::move(m.report);
     data.content_hash = std::move(m.content_hash);
     if (texts_) data.train.window = std::min(longest, data.train.target.tokens());

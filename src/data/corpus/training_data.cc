@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/corpus/large_corpus.h"
+#include "data/corpus/row_corpus.h"
 #include "recipe/writer.h"
 
 namespace attune {
@@ -43,6 +44,17 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
   }
   HoldOut hold_out(seed);
   LargeCorpus all(sides, has_texts(options, sides), place);
+  if (encoders.rows) {
+    const bool apart = hold && options.format != DataFormat::graph;  // its nodes say themselves what they are for
+    const auto watch = [&](const RowExample& e, const std::string& answer) { hold_out.see(e.name, answer, e.content); };
+    RowsRead read =
+        encode_rows({options.train, "data.train"}, options.format, encoders, apart ? OnRows(watch) : OnRows(), all);
+    m.report = std::move(read.report);
+    m.content_hash = std::move(read.content_hash);
+    m.source_layout = std::move(read.source);
+    m.target_layout = std::move(read.target);
+    return all.finish(hold_out, apart, options.max_length, std::move(m), data);
+  }
   PairReader reader(options.train, options, "data.train", sides);
   const auto watch = [&](std::string_view source, std::string_view target) { hold_out.see(source, target); };
   encode_pairs({reader, alignment ? &*alignment : nullptr}, options, encoders, pool, hold ? OnPair(watch) : OnPair(),
@@ -115,18 +127,22 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
     c->masked = encoders.masked;
     c->answers = encoders.answers;
     c->word_begins = encoders.word_begins;
+    c->source_layout = data.train.source_layout;
+    c->target_layout = data.train.target_layout;
   }
   if (data.train.window > 0 && data.train.target.tokens() < options.max_length)
     fail(ErrorKind::data,
          "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"
          "  fix: lower data.max_length, or add text",
          thousands(data.train.target.tokens()), thousands(options.max_length));
-  if (options.valid.empty()) return data;
+  const bool own_nodes = options.valid.empty() && options.format == DataFormat::graph;
+  if (options.valid.empty() && !own_nodes) return data;
   const auto remember = [&](std::string_view source, std::string_view target) {
     data.valid_source.emplace_back(source);
     data.valid_target.emplace_back(target);
   };
-  LoadedCorpus valid = read_corpus(options.valid, "data.valid", options, encoders, pool, remember);
+  LoadedCorpus valid =
+      read_corpus(own_nodes ? options.train : options.valid, "data.valid", options, encoders, pool, remember);
   data.valid = std::move(valid.corpus);
   data.valid_report = std::move(valid.report);
   data.content_hash += "-" + valid.content_hash;

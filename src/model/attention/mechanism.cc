@@ -3,6 +3,7 @@
 #include "base/fields.h"
 #include "model/attention/adaptive_span.h"
 #include "model/attention/band.h"
+#include "model/attention/edges.h"
 #include "model/attention/linear.h"
 #include "model/attention/luna.h"
 #include "model/attention/persistent.h"

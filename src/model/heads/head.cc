@@ -21,17 +21,13 @@
 #include "model/heads/number.h"
 #include "model/heads/several.h"
 #include "model/heads/tags.h"
+#include "model/heads/vectors.h"
 #include "model/heads/words.h"
 #include "model/kinds.h"
 
 namespace attune {
 
 namespace {
-
-Var dropped(const Pass& pass, const Var& x, float rate, uint64_t site) {
-  const Dropout dropout = pass.ctx.dropout(rate, site);
-  return dropout.on() ? activation(pass.ctx, x, {Activation::none, false}, dropout) : x;
-}
 
 /// One answer for each text.
 void check_one_each(const char* head, const HeadInput& in) {
@@ -48,9 +44,13 @@ OutputLoss output_loss_of(OutputLoss o, const HeadInput& in, const LossOptions& 
   return o;
 }
 
-/// The first row of each word, [answers, d_model].
+/// The first row of each word, [answers, d_model]; of rows that are no words, each of them.
 Var rows_of_words(const Pass& pass, const HeadInput& in) {
   const auto n = in.answers().rows();
+  if (in.rows->ids.empty()) {
+    check(n == in.x.rows(), "head", "{} answers to {} rows", n, in.x.rows());
+    return in.x;
+  }
   const Var ids = pass.ctx.make({n}, DType::i32, {});
   pass.ctx.run([&] {
     check(std::ssize(in.words().start) == n + 1, "head", "{} answers, words of {}", n,

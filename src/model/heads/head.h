@@ -32,6 +32,7 @@ struct HeadInput : Encoded {
 struct HeadSetup {
   int64_t d_model = 0, labels = 0;
   int64_t vocabulary = 0;
+  int64_t width = 0;                 // of vectors that are wanted
   std::vector<int64_t> groups = {};  // of several heads: how many labels each has
   Choice pool{"mean"};
   float dropout = 0;

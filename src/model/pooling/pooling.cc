@@ -9,21 +9,31 @@
 #include "model/pooling/attention.h"
 #include "model/pooling/bag.h"
 #include "model/pooling/first.h"
+#include "model/pooling/last.h"
 #include "model/pooling/max.h"
 #include "model/pooling/mean.h"
 #include "model/pooling/pair.h"
 
 namespace attune {
 
-Var FirstPooling::operator()(const Pass& pass, const Encoded& in) const {
+namespace {
+
+/// One row of each text: its first, or its last.
+Var row_of_each(const Pass& pass, const Encoded& in, bool last) {
   const Segments& texts = in.rows->segments;
   const Var ids = pass.ctx.make({texts.count()}, DType::i32, {});
-  for (int64_t i = 0; i < texts.count(); ++i) check(texts.length(i) > 0, "first pooling", "text {} has no rows", i);
+  for (int64_t i = 0; i < texts.count(); ++i) check(texts.length(i) > 0, "pooling", "text {} has no rows", i);
   pass.ctx.run([&] {
-    for (int64_t i = 0; i < texts.count(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(texts.begin(i));
+    for (int64_t i = 0; i < texts.count(); ++i)
+      ids.value().as<int32_t>()[i] = static_cast<int32_t>(last ? texts.begin(i + 1) - 1 : texts.begin(i));
   });
   return gather_rows(pass.ctx, in.x, ids);
 }
+
+}  // namespace
+
+Var FirstPooling::operator()(const Pass& pass, const Encoded& in) const { return row_of_each(pass, in, false); }
+Var LastPooling::operator()(const Pass& pass, const Encoded& in) const { return row_of_each(pass, in, true); }
 
 Var BagPooling::operator()(const Pass& pass, const Encoded& in) const {
   return segment_root_sum(pass.ctx, in.x, in.rows->segments);

@@ -11,17 +11,19 @@ class LearnedPosition : public PositionScheme {
       .sentence = "a learned vector for each position up to data.max_length, added to the embeddings",
       .formula = "x_pos + P[pos]",
       .cite = "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
+      .grids = true,
   };
   struct Options {
     template <class V>
     void fields(V&) {}
   };
   LearnedPosition(const Options&, const PositionSetup& setup, const Blueprint& b);
-  Var table(const Pass& pass) const override { return pass[table_]; }
+  Var table(const Pass& pass) const override { return pass[tables_[0]]; }
+  Var axis_table(const Pass& pass, int64_t axis) const override { return pass[tables_[static_cast<size_t>(axis)]]; }
   int64_t longest() const override { return longest_; }
 
  private:
-  int table_;
+  std::vector<int> tables_;  // one, or one for each axis
   int64_t longest_;
 };
 

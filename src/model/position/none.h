@@ -13,6 +13,7 @@ class NoPosition : public PositionScheme {
       .cite =
           "Haviv et al. 2022, Transformer Language Models without Positional Encodings Still Learn Positional "
           "Information",
+      .grids = true,
   };
   struct Options {
     template <class V>

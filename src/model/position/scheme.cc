@@ -17,9 +17,14 @@
 namespace attune {
 
 LearnedPosition::LearnedPosition(const Options&, const PositionSetup& setup, const Blueprint& b)
-    : table_(b.table("position.weight", setup.longest, setup.d_model,
-                     Init::normal(1 / std::sqrt(static_cast<double>(setup.d_model))))),
-      longest_(setup.longest) {}
+    : longest_(setup.longest) {
+  const Init init = Init::normal(1 / std::sqrt(static_cast<double>(setup.d_model)));
+  if (setup.grid.empty()) tables_ = {b.table("position.weight", setup.longest, setup.d_model, init)};
+  const auto axes = std::ssize(setup.grid);
+  for (int64_t a = 0; a < axes; ++a)
+    tables_.push_back(b.table("position." + std::to_string(a) + ".weight", setup.grid[static_cast<size_t>(a)],
+                              setup.d_model / axes, init));
+}
 
 namespace {
 
@@ -62,7 +67,19 @@ const std::vector<Fields>& position_options() {
 
 std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,
                                               const Blueprint& blueprint, const std::string& key) {
-  return kSchemeMakers[find_kind(position_kinds(), choice, key)](choice, setup, blueprint, key);
+  const size_t i = find_kind(position_kinds(), choice, key);
+  const auto axes = std::ssize(setup.grid);
+  if (axes > 1 && !position_kinds()[i].grids)
+    fail(ErrorKind::recipe,
+         "{} = \"{}\" counts along one axis, and these places have {}\n  fix: \"sinusoidal\", \"learned\" or \"none\"",
+         key, choice.kind, axes);
+  if (axes > 1 && setup.d_model % axes != 0)
+    fail(ErrorKind::recipe,
+         "model.d_model = {} is not a multiple of the {} axes, which share the columns of {} = \"{}\"\n  fix: raise it "
+         "by "
+         "{}",
+         setup.d_model, axes, key, choice.kind, axes - setup.d_model % axes);
+  return kSchemeMakers[i](choice, setup, blueprint, key);
 }
 
 }  // namespace attune

@@ -16,6 +16,7 @@ namespace attune {
 /// Where a scheme stands: how wide rows are and how many positions there are.
 struct PositionSetup {
   int64_t d_model = 0, longest = 0;
+  std::vector<int64_t> grid = {};  // where places have several axes: how many positions each has
 };
 
 class PositionScheme {
@@ -23,6 +24,9 @@ class PositionScheme {
   virtual ~PositionScheme() = default;
   /// What is added to the embedding of each position, [positions, d_model]; missing: nothing.
   virtual Var table(const Pass&) const { return {}; }
+  /// Where places have several axes: the same for one of them, [positions, d_model / axes]. Each axis has its share of
+  /// the columns, the first axis the first; missing where table() is.
+  virtual Var axis_table(const Pass&, int64_t /*axis*/) const { return {}; }
   /// How many positions it can tell.
   virtual int64_t longest() const { return std::numeric_limits<int32_t>::max(); }
   /// Its part in a layer, parameters declared at `place`; none where it has none.
@@ -37,6 +41,7 @@ struct PositionKind {
   const char* formula;
   const char* cite;
   Relative relative = Relative::none;
+  bool grids = false;  // it can tell places on several axes
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<PositionKind>& position_kinds();

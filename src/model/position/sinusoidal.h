@@ -14,6 +14,7 @@ class SinusoidalPosition : public PositionScheme {
       .sentence = "fixed sinusoids of many wavelengths, added to the embeddings, as published",
       .formula = "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d))",
       .cite = "Vaswani et al. 2017, Attention Is All You Need",
+      .grids = true,
   };
   struct Options {
     template <class V>
@@ -24,8 +25,8 @@ class SinusoidalPosition : public PositionScheme {
 
   SinusoidalPosition(const Options&, const PositionSetup& setup, const Blueprint&)
       : longest_(std::max(setup.longest, kLeast)),
-        d_(setup.d_model),
-        table_(static_cast<size_t>(longest_ * setup.d_model)) {
+        d_(setup.d_model / std::max<int64_t>(1, std::ssize(setup.grid))),
+        table_(static_cast<size_t>(longest_ * d_)) {
     fill_sinusoidal(values());
   }
   Var table(const Pass& pass) const override {
@@ -34,6 +35,8 @@ class SinusoidalPosition : public PositionScheme {
     pass.ctx.run([&] { fill_sinusoidal(exact.value()); });
     return exact;
   }
+  /// The same waves for each axis.
+  Var axis_table(const Pass& pass, int64_t) const override { return table(pass); }
   int64_t longest() const override { return longest_; }
 
  private:

@@ -93,6 +93,14 @@ void TransformerDecoder::after_update(Parameters& parameters, const Gradients& g
 
 double TransformerEncoder::mixing_operations(const Parameters& parameters, const Segments& sources) const {
   double sum = 0;
+  if (const double share = input_->rows_per_row(); share != 1) {
+    std::vector<int32_t> lengths;
+    for (int64_t i = 0; i < sources.count(); ++i)
+      lengths.push_back(static_cast<int32_t>(share * static_cast<double>(sources.length(i)) + 0.5));
+    const Segments fewer = Segments::of_lengths(lengths);
+    for (const Block& b : blocks_) sum += b.self->operations(parameters, fewer, fewer);
+    return sum;
+  }
   for (const Block& b : blocks_) sum += b.self->operations(parameters, sources, sources);
   return sum;
 }
@@ -124,7 +132,9 @@ double TransformerDecoder::mixing_operations(const Parameters& parameters, const
   return sum;
 }
 
-double TransformerEncoder::multiplied_weights(double share) const { return share * weights_of_blocks(blocks_); }
+double TransformerEncoder::multiplied_weights(double share) const {
+  return share * weights_of_blocks(blocks_) * input_->rows_per_row() + input_->multiplied_weights();
+}
 
 MultipliedWeights TransformerDecoder::multiplied_weights(double share) const {
   MultipliedWeights m{0, share * weights_of_blocks(blocks_)};

@@ -107,6 +107,42 @@ TEST(Heads, ANumber) {
   expect_right(t.loss(), t.inputs);
 }
 
+TEST(Heads, AVectorForEachRow) {
+  for (const char* loss : {"l1", "l2"}) {
+    Parameters parameters;
+    Blueprint::Shared shared{parameters};
+    HeadSetup setup{.d_model = 6};
+    setup.width = 2;
+    const auto head =
+        make_head({"vectors", {{"loss", std::string(loss)}}}, setup, Blueprint(shared, "head"), "model.head");
+    parameters.allocate();
+    Rows rows;
+    rows.segments = Segments::of_lengths({3, 1});
+    Wanted wanted;
+    wanted.right.segments = rows.segments;
+    wanted.right.width = 2;
+    wanted.right.values = Column<float>{1, -1, 0.5f, 0, 2, 2, -3, 0.25f};
+    wanted.weights = Column<float>{1, 0, 2, 1};
+    std::vector<CheckInput> inputs{random_input({4, 6}, 1), random_input({2, 6}, 2), random_input({2}, 3)};
+    const auto op = [&](bool scores) {
+      return CheckedOp([&, scores](Ctx& ctx, const std::vector<Var>& v) {
+        Pass pass{ctx, parameters};
+        pass.substitutes = std::span(v).subspan(1);
+        const HeadInput in{{v[0], &rows}, &wanted};
+        return scores ? head->scores(pass, in) : head->loss(pass, in, {.scale = 0.5f});
+      });
+    };
+    const std::vector<double> s = run_checked(op(true), inputs, DType::f64).value;
+    double expected = 0;
+    for (size_t i = 0; i < 8; ++i) {
+      const double far = std::abs(s[i] - static_cast<double>(wanted.right.values[i]));
+      expected += 0.5 * static_cast<double>(wanted.weights[i / 2]) / 2 * (loss == std::string("l1") ? far : far * far);
+    }
+    EXPECT_NEAR(run_checked(op(false), inputs, DType::f64).value[0], expected, 1e-9) << loss;
+    expect_right(op(false), inputs, loss);
+  }
+}
+
 /// Words, and words in a row, that have a say of their own: scores by the plain formula.
 TEST(Heads, WordsBesideTheEncoder) {
   for (const int64_t n : {1, 2, 3}) {

@@ -1,7 +1,8 @@
-#include "inference/answerer.h"
+#include "inference/predictor.h"
 
 #include "base/denormals.h"
 #include "base/error.h"
+#include "data/corpus/row_corpus.h"
 #include "train/evaluator.h"
 
 namespace attune {
@@ -15,6 +16,7 @@ int64_t ngrams_of(const Recipe& recipe) { return recipe.model.kind.kind == "bag"
 
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
+  if (tokenizers.rows) return row_encoders(tokenizers.rows, answers_of(recipe, tokenizers));
   if (sides != Sides::answers) {
     Encoders e = tokenizers.encoders(sides);
     if (recipe.model.head.kind == "words") e.masked = tokenizers.target->size();
@@ -24,7 +26,7 @@ Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
                          {recipe.task == Task::tag, ngrams_of(recipe)});
 }
 
-Answerer::Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
+Predictor::Predictor(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool)
     : model_(model),
       options_(recipe.train),
       pool_(pool),
@@ -33,9 +35,9 @@ Answerer::Answerer(const Model& model, const Tokenizers& tokenizers, const Recip
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
 }
 
-std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
+std::vector<Prediction> Predictor::operator()(const Corpus& corpus) {
   const FlushDenormals flushed;
-  std::vector<Answered> all(static_cast<size_t>(corpus.size()));
+  std::vector<Prediction> all(static_cast<size_t>(corpus.size()));
   Batches batches(corpus, in_order(options_, corpus));
   Batch batch;
   Shards shards;
@@ -55,10 +57,18 @@ std::vector<Answered> Answerer::operator()(const Corpus& corpus) {
       for (int64_t s = 0; s < in.texts().count(); ++s) {
         const Tensor own = by_words ? scores.value().row_range(in.answers().begin(s), in.answers().length(s))
                                     : scores.value().row_range(s, 1);
-        Answered& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
-        to.answers = model_.head()->answers(pass, own, moves);
-        for (int64_t r = 0; r < own.rows(); ++r)
+        Prediction& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
+        const std::vector<int32_t> said = model_.head()->answers(pass, own, moves);
+        // Of rows with answers of their own, those that count.
+        const float* weights = by_words && !shard.target().weights.empty()
+                                   ? shard.target().weights.data() + in.answers().begin(s)
+                                   : nullptr;
+        if (!weights) to.answers = said;
+        for (int64_t r = 0; r < own.rows(); ++r) {
+          if (weights && weights[r] == 0) continue;
+          if (weights) to.answers.push_back(said[static_cast<size_t>(r)]);
           to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
+        }
       }
     });
   } while (batch.next.epoch == 0);

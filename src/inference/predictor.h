@@ -11,19 +11,19 @@
 namespace attune {
 
 /// What a model says about one text.
-struct Answered {
+struct Prediction {
   std::vector<int32_t> answers;
   std::vector<float> scores;  // a row for each answer, or one: of all labels, or the number
 };
 
-class Answerer {
+class Predictor {
  public:
   /// All outlive it.
-  Answerer(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool);
+  Predictor(const Model& model, const Tokenizers& tokenizers, const Recipe& recipe, ThreadPool& pool);
 
   /// In the order of the corpus; what it has for answers is not looked at, but for how many there are of words. The
   /// bits do not depend on the threads, nor on what else is in the corpus.
-  std::vector<Answered> operator()(const Corpus& corpus);
+  std::vector<Prediction> operator()(const Corpus& corpus);
   const Answers& answers() const { return answers_; }
 
  private:

@@ -1,0 +1,129 @@
+#include "model/attention/edges.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "autograd/attention/heads.h"
+#include "autograd/operations/activation.h"
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/elementwise.h"
+#include "autograd/operations/pool.h"
+#include "base/error.h"
+
+namespace attune {
+
+struct EdgesAttention::EdgeList {
+  Segments of_query;  // the edges of each row
+  std::vector<int32_t> query, key;
+
+  Var ids(Ctx& ctx, const std::vector<int32_t>& of) const {
+    return ctx.input(Tensor(of.data(), Shape{std::ssize(of)}));
+  }
+};
+
+namespace {
+
+constexpr double kSlope = 0.2;  // of the LeakyReLU, as published
+
+Var leaky_relu(Ctx& ctx, const Var& x) {
+  return add(ctx, scale(ctx, activation(ctx, x, {Activation::relu, false}), 1 - kSlope), scale(ctx, x, kSlope));
+}
+
+/// The columns of the queries, [rows, heads * dim].
+Var queries_of(Ctx& ctx, const Projected& p, const AttentionSetup& s) {
+  return p.q.cols() == s.width() ? p.q : slice_columns(ctx, p.q, p.q_column, s.width());
+}
+
+/// Those of keys or values, one for each head: heads that share them have copies.
+Var for_each_head(Ctx& ctx, const Var& x, int64_t column, const AttentionSetup& s) {
+  if (s.heads_kv == s.heads) return x.cols() == s.width() ? x : slice_columns(ctx, x, column, s.width());
+  std::vector<Var> heads;
+  for (int64_t h = 0; h < s.heads; ++h)
+    heads.push_back(slice_columns(ctx, x, column + h / (s.heads / s.heads_kv) * s.dim, s.dim));
+  return concatenate_columns(ctx, heads);
+}
+
+}  // namespace
+
+EdgesAttention::EdgesAttention(const Options& o, const AttentionSetup& setup, const Blueprint& b)
+    : setup_(setup), score_(o.score) {
+  if (score_ != Score::additive) return;
+  const Init init = Init::xavier(setup.dim, 1);
+  query_ = b.table("edge_query.weight", setup.width(), 1, init);
+  key_ = b.table("edge_key.weight", setup.width(), 1, init);
+}
+
+EdgesAttention::EdgeList EdgesAttention::list_of(const Pass& pass, const Segments& rows) const {
+  EdgeList all;
+  const Edges* edges = pass.rows && !pass.rows->edges.empty() ? &pass.rows->edges : nullptr;
+  check(!edges || std::ssize(edges->start) == rows.rows() + 1, "edges", "edges of {} rows, there are {}",
+        edges ? std::ssize(edges->start) - 1 : 0, rows.rows());
+  for (int64_t s = 0; s < rows.count(); ++s)
+    for (int64_t i = rows.begin(s); i < rows.begin(s + 1); ++i) {
+      const int64_t first = rows.begin(s), before = std::ssize(all.key);
+      const auto add = [&](int64_t to) {
+        check(to >= 0 && to < rows.length(s), "edges", "an edge to row {} of a sequence of {}", to, rows.length(s));
+        all.query.push_back(static_cast<int32_t>(i));
+        all.key.push_back(static_cast<int32_t>(first + to));
+      };
+      if (edges)
+        for (const int32_t to : edges->of(i)) add(to);
+      else
+        for (int64_t to = 0; to < rows.length(s); ++to) add(to);
+      all.of_query.add(std::ssize(all.key) - before);
+    }
+  return all;
+}
+
+Var EdgesAttention::edge_weights(const Pass& pass, const Projected& p, const EdgeList& edges) const {
+  Ctx& ctx = pass.ctx;
+  const Var q = queries_of(ctx, p, setup_), k = for_each_head(ctx, p.k, p.k_column, setup_);
+  const Var query = edges.ids(ctx, edges.query), key = edges.ids(ctx, edges.key);
+  Var scores;  // [edges, heads]
+  if (score_ == Score::additive) {
+    const Var of_query = multiply_heads(ctx, q, 0, setup_.heads, pass[query_]);
+    const Var of_key = multiply_heads(ctx, k, 0, setup_.heads, pass[key_]);
+    scores = leaky_relu(ctx, add(ctx, gather_rows(ctx, of_query, query), gather_rows(ctx, of_key, key)));
+  } else {
+    const Var ones = ctx.make({setup_.width(), 1}, pass.dtype(), {});
+    ctx.run([&] {
+      by_type(ones.dtype(), [&](auto t) { std::fill_n(ones.value().template as<decltype(t)>(), setup_.width(), 1); });
+    });
+    const Var products = multiply(ctx, gather_rows(ctx, q, query), gather_rows(ctx, k, key));
+    scores = scale(ctx, multiply_heads(ctx, products, 0, setup_.heads, ones),
+                   1 / std::sqrt(static_cast<double>(setup_.dim)));
+  }
+  return segment_softmax(ctx, scores, edges.of_query);
+}
+
+Var EdgesAttention::mix(const Pass& pass, const Projected& p) const {
+  Ctx& ctx = pass.ctx;
+  const auto edges = keep(ctx, list_of(pass, *p.queries));
+  const Var weights = dropped(pass, edge_weights(pass, p, *edges), setup_.dropout, setup_.site);
+  const Var values = gather_rows(ctx, for_each_head(ctx, p.v, p.v_column, setup_), edges->ids(ctx, edges->key));
+  std::vector<Var> heads;
+  for (int64_t h = 0; h < setup_.heads; ++h)
+    heads.push_back(segment_mix(ctx, slice_columns(ctx, values, h * setup_.dim, setup_.dim),
+                                slice_columns(ctx, weights, h, 1), edges->of_query));
+  return heads.size() == 1 ? heads[0] : concatenate_columns(ctx, heads);
+}
+
+bool EdgesAttention::weights(const Pass& pass, const Projected& p, float* out) const {
+  const int64_t n = p.queries->length(0);
+  const EdgeList edges = list_of(pass, *p.queries);
+  const Var w = edge_weights(pass, p, edges);
+  std::fill_n(out, setup_.heads * n * n, 0.0f);
+  for (int64_t e = 0; e < std::ssize(edges.key); ++e)
+    for (int64_t h = 0; h < setup_.heads; ++h)
+      out[(h * n + edges.query[static_cast<size_t>(e)]) * n + edges.key[static_cast<size_t>(e)]] =
+          w.value().row<float>(e)[h];
+  return true;
+}
+
+double EdgesAttention::operations(const Parameters&, const Segments& queries, const Segments&) const {
+  // How many edges there are is not known here: a few for each row, as graphs of documents or atoms have them.
+  constexpr double kEdges = 8;
+  return 4 * kEdges * static_cast<double>(queries.rows() * setup_.width());
+}
+
+}  // namespace attune
