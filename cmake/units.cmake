@@ -1,8 +1,8 @@
 # Most of a compilation is headers and what is made of their templates, so the files of a folder are compiled together,
-# about ten at a time: a unit. Units are of one folder each, so that a new file shuffles no other folder's.
+# about twenty at a time: a unit. Units are of one folder each, so that a new file shuffles no other folder's.
 # -DATTUNE_UNITY=OFF compiles file by file, with nothing but what each of them includes.
 option(ATTUNE_UNITY "compile the files of a folder together" ON)
-set(ATTUNE_UNIT_FILES 10 CACHE STRING "files in a unit, about")
+set(ATTUNE_UNIT_FILES 20 CACHE STRING "files in a unit, about")
 
 # Cuts FILEs into lists unit_0, unit_1, ... of nearly equal length, and sets `units` to their number.
 macro(attune_cut files_in_a_unit)
@@ -21,6 +21,19 @@ macro(attune_cut files_in_a_unit)
   endforeach()
 endmacro()
 
+# attune_json_sources(OUT FILE...): OUT becomes those FILEs that include nlohmann's header, which costs more than all the
+# rest of such a file: they are one unit, whatever their folders.
+function(attune_json_sources out)
+  set(found)
+  foreach(file ${ARGN})
+    file(STRINGS ${file} json REGEX "include <nlohmann/json.hpp>" LIMIT_COUNT 1)
+    if(json)
+      list(APPEND found ${file})
+    endif()
+  endforeach()
+  set(${out} ${found} PARENT_SCOPE)
+endfunction()
+
 # attune_units(TARGET ROOT FILE... [FILES N]): units of those FILEs of TARGET, one set for each folder right below ROOT.
 function(attune_units target root)
   cmake_parse_arguments(PARSE_ARGV 2 given "" "FILES" "")
@@ -28,11 +41,11 @@ function(attune_units target root)
     set(given_FILES ${ATTUNE_UNIT_FILES})
   endif()
   set(folders)
+  attune_json_sources(of_json ${given_UNPARSED_ARGUMENTS})
   foreach(file ${given_UNPARSED_ARGUMENTS})
     cmake_path(RELATIVE_PATH file BASE_DIRECTORY ${root} OUTPUT_VARIABLE path)
     string(REGEX REPLACE "/.*" "" folder "${path}")
-    file(STRINGS ${file} json REGEX "include <nlohmann/json.hpp>" LIMIT_COUNT 1)
-    if(json)  # costs more than all the rest of such a file
+    if(file IN_LIST of_json)
       set(folder json)
     endif()
     list(APPEND folders ${folder})
@@ -74,7 +87,7 @@ function(attune_kernel_units out)
       list(APPEND sources ${file})
     endif()
   endforeach()
-  attune_cut(4 ${kernels})
+  attune_cut(7 ${kernels})
   foreach(i RANGE 1 ${units})
     math(EXPR i "${i} - 1")
     set(unit ${CMAKE_BINARY_DIR}/kernel_units/${i}.cc)

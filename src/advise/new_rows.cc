@@ -71,24 +71,27 @@ void size_graph(SizedRecipe& s) {
   r.model.input = Choice{"linear", {{"dropout", 0.6}}};
   r.model.encoder_layers = 2;
   r.model.d_model = 64;
-  r.model.d_ff = 64;
   r.model.heads = 8;
-  r.model.dropout = 0.6;
+  r.model.dropout = 0.3;
   r.model.attention_dropout = 0.6;
+  r.model.residual = r.model.feed_forward = false;
   s.reasons["model.input"] = "features of a node, of which so many are dropped while training";
   s.reasons["model.attention"] = "along the edges";
-  s.reasons["model.dropout"] = "much: few nodes have labels";
+  s.reasons["model.attention_dropout"] = "edges that are not followed, while training";
+  s.reasons["model.residual"] = "attention along the edges alone: better where few nodes have labels ...";
+  s.reasons["model.feed_forward"] = "... set both to true where many have";
   TrainOptions& t = r.train;
-  t.stop = {300, Period::Unit::updates};
+  t.stop = {200, Period::Unit::updates};
   t.schedule = Schedule::constant;
   t.learning_rate = 5e-3;
   t.warmup = 10;
   t.weight_decay = 0.1;
-  t.validate = {10, Period::Unit::updates};
-  t.patience = 15;
+  t.ema = 0.9;
+  t.validate = {5, Period::Unit::updates};
   t.average = 1;
   s.reasons["train.stop"] = "updates, each of the whole graph";
   s.reasons["train.weight_decay"] = "much: few nodes have labels";
+  s.reasons["train.ema"] = "a moving average of the weights, which is steadier";
 }
 
 }  // namespace
@@ -166,16 +169,19 @@ void write_rows(SizedRecipe& sized, NewRecipe& n) {
     w.example("valid = [\"valid-images.gz\", \"valid-labels.gz\"]", "none given: 2 % of train are held out");
   if (!r.data.test.empty()) w.key("test", "for `attune test`");
   w.section("model");
-  for (const char* key : {"input", "encoder_layers", "d_model", "d_ff", "heads", "dropout"}) w.key(key);
+  for (const char* key : {"input", "encoder_layers", "d_model", "heads", "dropout"}) w.key(key);
   if (image)
-    w.key("position");
+    for (const char* key : {"d_ff", "position"}) w.key(key);
   else
-    w.key("attention_dropout");
+    for (const char* key : {"attention_dropout", "residual", "feed_forward"}) w.key(key);
   w.section("train");
   for (const char* key : {"batch_tokens", "shards", "slices"})
     if (image) w.key(key);
   for (const char* key : {"stop", "schedule", "learning_rate", "warmup"}) w.key(key);
-  w.key(image ? "clip" : "weight_decay");
+  if (image)
+    w.key("clip");
+  else
+    for (const char* key : {"weight_decay", "ema"}) w.key(key);
   for (const char* key : {"validate", "metric", "average"}) w.key(key);
 }
 

@@ -2,6 +2,14 @@
 
 namespace attune {
 
+void fail_with(ErrorKind kind, fmt::string_view text, fmt::format_args args) {
+  throw Error(kind, fmt::vformat(text, args));
+}
+
+void fail_check(const char* op, fmt::string_view text, fmt::format_args args) {
+  throw Error(ErrorKind::usage, fmt::format("[{}] ", op) + fmt::vformat(text, args));
+}
+
 const char* name_of(ErrorKind kind) {
   switch (kind) {
     case ErrorKind::usage:

@@ -10,6 +10,8 @@
 
 namespace attune {
 
+FieldRule one_of(std::initializer_list<const char*> choices) { return {.choices = {choices.begin(), choices.end()}}; }
+
 namespace {
 
 template <class... F>

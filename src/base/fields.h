@@ -16,6 +16,7 @@
 // The defaults are those of a fresh struct; nothing is written down twice.
 #pragma once
 #include <cstdint>
+#include <initializer_list>
 #include <limits>
 #include <string>
 #include <string_view>
@@ -57,6 +58,7 @@ inline FieldRule above(double least) { return {.least = least, .least_open = tru
 inline FieldRule between(double least, double most) { return {.least = least, .most = most}; }
 /// From `least` to just under `most`: a dropout rate.
 inline FieldRule from_below(double least, double most) { return {.least = least, .most = most, .most_open = true}; }
+FieldRule one_of(std::initializer_list<const char*> choices);
 inline FieldRule one_of(std::vector<std::string> choices) { return {.choices = std::move(choices)}; }
 
 /// A field of one struct in memory.

@@ -41,7 +41,7 @@ std::string closest_name(std::string_view name, const std::vector<std::string>& 
 std::string thousands(int64_t n) {
   std::string digits = std::to_string(n);
   const size_t first = n < 0 ? 1 : 0;
-  for (size_t i = digits.size(); i > first + 3;) digits.insert(i -= 3, ",");
+  for (size_t i = digits.size(); i > first + 3;) digits.insert(i -= 3, 1, ',');
   return digits;
 }
 

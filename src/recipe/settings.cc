@@ -32,6 +32,9 @@ std::vector<std::string> metrics_of_head(const std::string& head) {
   return {"accuracy", "f1"};
 }
 
+template Fields fields_of<Recipe>(Recipe&);
+template Fields fields_of<ModelOptions>(ModelOptions&);
+
 Recipe defaults_of(Task task) {
   Recipe r;
   r.task = task;

@@ -97,6 +97,7 @@ struct ModelOptions {
   int64_t encoder_heads = 0, decoder_heads = 0, cross_heads = 0;
   double dropout = 0.3, attention_dropout = 0, activation_dropout = 0, word_dropout = 0, layer_dropout = 0;
   NormPlace norm = NormPlace::post;
+  bool residual = true, feed_forward = true;
   std::string activation = "relu";
   Choice position{"sinusoidal"}, encoder_position, decoder_position;
   std::vector<Choice> attention{{"softmax"}}, encoder_attention, decoder_attention, cross_attention;
@@ -136,6 +137,8 @@ struct ModelOptions {
     v("layer_dropout", layer_dropout, "share of sublayers that a batch skips; those that remember texts stay",
       from_below(0, 1));
     v("norm", norm, "layer norm after each sublayer, as published, or before it", one_of({"post", "pre"}));
+    v("residual", residual, "a sublayer's result is added to what it read; false: it takes its place");
+    v("feed_forward", feed_forward, "a feed-forward network in each layer; false: attention alone");
     v("activation", activation, "in the feed-forward layers", one_of({"relu", "gelu", "swish", "swiglu", "geglu"}));
     v("position", position, "how positions are told; a name or { kind = ..., options }");
     v("encoder_position", encoder_position, "the same for the encoder; \"\": position");
@@ -299,6 +302,10 @@ struct Recipe {
     v.section("train", train);
   }
 };
+
+// Compiled once, in settings.cc: there are a hundred of them.
+extern template Fields fields_of<Recipe>(Recipe&);
+extern template Fields fields_of<ModelOptions>(ModelOptions&);
 
 /// What a recipe of the task says where it says nothing: the defaults above, but for those that name the task.
 Recipe defaults_of(Task task);

@@ -236,9 +236,12 @@ double TrainingRun::seconds_to_go() const {
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
                        training_flops(model_, {corpus.one_sided() ? nullptr : &source, target});
   double tokens = stop.count;  // of the target side, at the end
-  if (stop.unit == Period::Unit::updates)
-    tokens *= static_cast<double>(recipe_.train.batch_tokens.tokens * recipe_.train.accumulate);
   const auto per_epoch = static_cast<double>(corpus.rows());
+  // A batch is full when its larger side is, and ends with the epoch.
+  const double larger = std::max(per_epoch, corpus.one_sided() ? 0 : static_cast<double>(source.rows() * examples));
+  if (stop.unit == Period::Unit::updates)
+    tokens *= std::min(per_epoch, per_epoch / larger * static_cast<double>(recipe_.train.batch_tokens.tokens)) *
+              static_cast<double>(recipe_.train.accumulate);
   if (stop.unit == Period::Unit::epochs) tokens *= per_epoch;
   tokens -= static_cast<double>(progress_.target_tokens);
   return std::max(0.0, tokens / per_epoch * epoch / (peak_ * kLikelyShareOfPeak));

@@ -89,6 +89,24 @@ TEST(PictureRuns, AreTheSameOnAnyThreadsOnTheDiskAndAfterAStop) {
   EXPECT_TRUE(slurp(run.folder / "stopped/model.safetensors") == whole);
 }
 
+/// Updates and epochs foresee the same time: what fills a batch is pixels, what is counted are labels.
+TEST(PictureRuns, TheTimeIsForeseenByPixels) {
+  const ShapesRun run;
+  const auto foreseen = [&](const std::string& stop) {
+    Trainer trainer({.recipe = run.recipe, .out = run.folder / stop, .sets = {"train.stop=" + stop}, .threads = 1});
+    double seconds = 0;
+    TrainingEvents events;
+    events.on_plan = [&](const TrainingPlan& p) {
+      seconds = p.seconds;
+      trainer.stop();
+    };
+    trainer.run(events);
+    return seconds;
+  };
+  const double epochs = foreseen("4e"), updates = foreseen("75u");  // 600 pictures of 64 pixels, 32 in a batch
+  EXPECT_NEAR(updates / epochs, 1, 0.5);                            // the machine's peak is measured anew
+}
+
 TEST(PictureRuns, FilesAreClassified) {
   const ShapesRun run;
   run.train("m", {"train.stop=120u"});

@@ -158,7 +158,7 @@ same_recipes() {
   recipe mixture translate 'data.train=[["data/train.en", "data/train.de"], ["data/valid.en", "data/valid.de"]]' 'data.ratio=[2, 1]' \
     'data.weights=["data/train.weights", "data/valid.weights"]' train.slices=2 train.accumulate=2 train.recompute=true
   recipe table table data.lowercase=true data.max_length=10 data.overlong=crop
-  recipe start translate train.start=@/paper train.learning_rate=1e-3 'train.freeze=["encoder.0"]' train.seed=5
+  recipe start translate train.start=@/paper model.norm=post train.learning_rate=1e-3 'train.freeze=["encoder.0"]' train.seed=5
   # Translations by one decoder.
   recipe prefix translate model.shape=prefix model.position=sinusoidal model.norm=post train.slices=2
   recipe prefix-rope translate model.shape=prefix model.position=rope model.heads_kv=1 train.recompute=true
@@ -182,8 +182,8 @@ same_recipes() {
     train.vectors=data/vectors tokenizer.kind=word
   recipe label-csv csv model.pool=max model.position=t5 train.label_weights=root train.metric=f1
   recipe label-hops label 'model.pool={ kind = "attention", hops = 3, inner = 8, penalty = 0.1 }' model.position=rope
-  recipe label-start label train.start=@/masked 'train.start_parts=["encoder", "embedding"]' model.position=learned \
-    'train.freeze=["embedding"]' model.pool=attention
+  recipe label-start label train.start=@/masked 'train.start_parts=["encoder"]' model.position=learned \
+    'train.freeze=["encoder.embedding"]' model.pool=attention
   recipe label-routing label 'model.attention=["routing", "luna", "linear"]' model.encoder_layers=3 model.position=none
   recipe pairs pairs model.pool=pair
   recipe pairs-mean pairs model.pool=mean model.norm=post model.position=transformer-xl

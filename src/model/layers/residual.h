@@ -24,6 +24,7 @@ struct Residual {
   Residual(const Blueprint& b, const ModelOptions& o)
       : norm(b.at("norm"), o.d_model),
         place(o.norm),
+        adds(o.residual),
         rate(static_cast<float>(o.dropout)),
         skip(o.layer_dropout),
         site(b.site()) {}
@@ -37,6 +38,7 @@ struct Residual {
   static constexpr uint64_t kSkips = uint64_t{1} << 63;  // beside the sites of dropout
   LayerNorm norm;
   NormPlace place;
+  bool adds;  // false: what a sublayer makes takes the place of what it read
   float rate;
   double skip;
   uint64_t site;
@@ -55,6 +57,11 @@ class Stream {
   }
   /// Adds what the sublayer made of it.
   void leave(const Pass& pass, const Residual& r, Var sublayer) {
+    if (!r.adds) {
+      x_ = dropped(pass, sublayer, r.rate, r.site);
+      if (r.place == NormPlace::post) x_ = residual_norm(pass.ctx, x_, {}, r.norm(pass), {}).y;
+      return;
+    }
     const Dropout dropout = pass.ctx.dropout(r.rate, r.site);
     if (r.place == NormPlace::post) {
       x_ = residual_norm(pass.ctx, x_, sublayer, r.norm(pass), dropout).y;

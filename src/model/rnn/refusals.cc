@@ -19,10 +19,26 @@ void refuse_unused(const SideSetup& s) {
   if (!all_recurrent(s.options)) return;
   ModelOptions given = s.options, usual;
   const Fields ours = fields_of(given), defaults = fields_of(usual);
-  for (const char* key :
-       {"d_ff", "heads", "heads_kv", "encoder_heads", "decoder_heads", "cross_heads", "mixer", "attention_dropout",
-        "activation_dropout", "layer_dropout", "norm", "activation", "position", "encoder_position", "decoder_position",
-        "attention", "encoder_attention", "decoder_attention"}) {
+  for (const char* key : {"d_ff",
+                          "heads",
+                          "heads_kv",
+                          "encoder_heads",
+                          "decoder_heads",
+                          "cross_heads",
+                          "mixer",
+                          "attention_dropout",
+                          "activation_dropout",
+                          "layer_dropout",
+                          "norm",
+                          "residual",
+                          "feed_forward",
+                          "activation",
+                          "position",
+                          "encoder_position",
+                          "decoder_position",
+                          "attention",
+                          "encoder_attention",
+                          "decoder_attention"}) {
     const FieldValue value = find_field(ours, key).get();
     if (value != find_field(defaults, key).get() && text_of(value) != "none")
       fail(ErrorKind::recipe, "model.{} = {}: {} = \"rnn\" has no use for it\n  fix: leave model.{} out", key,

@@ -36,7 +36,7 @@ Block::Block(const SideSetup& side, const Blueprint& b, int layer, const Input& 
     cross = cross_attention(b.at("cross"), side, layer);
     cross_residual = std::make_unique<Residual>(b.at("cross"), o);
   }
-  if (self->feed_forward()) {
+  if (self->feed_forward() && o.feed_forward) {
     feed_forward = std::make_unique<FeedForward>(b.at("feed_forward"), o);
     feed_forward_residual = std::make_unique<Residual>(b.at("feed_forward"), o);
   }
