@@ -9,6 +9,7 @@
 #include "attune/bench.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "checkpoint/safetensors.h"
 #include "data/files/row_files.h"
 #include "model/cost.h"
 
