@@ -79,8 +79,8 @@ void size_graph(SizedRecipe& s) {
   s.reasons["model.input"] = "features of a node, of which so many are dropped while training";
   s.reasons["model.attention"] = "along the edges";
   s.reasons["model.attention_dropout"] = "edges that are not followed, while training";
-  s.reasons["model.residual"] = "attention along the edges alone: better where few nodes have labels ...";
-  s.reasons["model.feed_forward"] = "... set both to true where many have";
+  s.reasons["model.residual"] = "attention along the edges alone, as published ...";
+  s.reasons["model.feed_forward"] = "... true, true: whole layers of a Transformer";
   TrainOptions& t = r.train;
   t.stop = {200, Period::Unit::updates};
   t.schedule = Schedule::constant;
