@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <random>
+
 #include "checks.h"
 #include "data/batches.h"
 #include "data/corpus/large_corpus.h"
