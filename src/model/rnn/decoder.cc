@@ -61,7 +61,7 @@ Var RnnDecoder::first_state(const Pass& pass, const Layer& layer, const Encoded&
 Var RnnDecoder::readout(const Pass& pass, const Var& state, const Var& input, const Var& context) const {
   const Var all =
       context ? concatenate_columns(pass.ctx, {state, input, context}) : concatenate_columns(pass.ctx, {state, input});
-  return drop_some(pass, (*readout_)(pass, all, Activation::tanh), rate_, readout_site_);
+  return dropped(pass, (*readout_)(pass, all, Activation::tanh), rate_, readout_site_);
 }
 
 // --- all positions: the first layer step by step, those above it in one operation each -------------------------------
@@ -81,7 +81,7 @@ Var RnnDecoder::decode(Pass& pass, const Rows&, const Encoded& encoded, const Ro
     } else {
       x = layer.cell->run(pass, gates, first_state(pass, layer, encoded), order);
     }
-    if (l + 1 < layers_.size()) x = drop_some(pass, x, rate_, layer.site);
+    if (l + 1 < layers_.size()) x = dropped(pass, x, rate_, layer.site);
   }
   return readout(pass, x, input, context);
 }

@@ -1,14 +1,8 @@
-#include "autograd/operations/activation.h"
 #include "autograd/operations/arrange.h"
 #include "base/error.h"
 #include "model/rnn/rnn.h"
 
 namespace attune {
-
-Var drop_some(const Pass& pass, const Var& x, float rate, uint64_t site) {
-  const Dropout dropout = pass.ctx.dropout(rate, site);
-  return dropout.on() ? activation(pass.ctx, x, {Activation::none, false}, dropout) : x;
-}
 
 std::unique_ptr<Input> recurrent_input(const InputSetup& s, const Blueprint& b) {
   ModelOptions o = s.side.options;
@@ -49,7 +43,7 @@ Encoded RnnEncoder::encode(Pass& pass, const Rows& source) const {
   for (const Layer& l : layers_) {
     Var y = l.forward->run(pass, l.forward->gates(pass, rows.x), {}, onwards);
     if (l.backward) y = concatenate_columns(ctx, {y, l.backward->run(pass, l.backward->gates(pass, rows.x), {}, back)});
-    rows.x = drop_some(pass, y, rate_, l.site);
+    rows.x = dropped(pass, y, rate_, l.site);
   }
   return rows;
 }

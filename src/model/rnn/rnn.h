@@ -108,7 +108,5 @@ struct RnnFamily {
 void refuse_unused(const SideSetup& setup);
 /// The input of a recurrent side: rows come one after another, so nothing has to tell them where they stand.
 std::unique_ptr<Input> recurrent_input(const InputSetup& setup, const Blueprint& b);
-/// Drops some of x while training.
-Var drop_some(const Pass& pass, const Var& x, float rate, uint64_t site);
 
 }  // namespace attune
