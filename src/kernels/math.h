@@ -12,7 +12,7 @@ KERNELS_BEGIN
 // Not-a-number goes through all of them: a diverged run must show.
 
 /// x, at least `low` and at most `high`.
-HWY_INLINE FVec clamp_reg(FVec x, float low, float high) {
+KERNELS_INLINE FVec clamp_reg(FVec x, float low, float high) {
   const F f;
 #if HWY_TARGET == HWY_SCALAR
   x = hn::IfThenElse(hn::Lt(x, hn::Set(f, low)), hn::Set(f, low), x);
@@ -24,7 +24,7 @@ HWY_INLINE FVec clamp_reg(FVec x, float low, float high) {
 }
 
 /// 2^(r + n) for one register, |r| <= 0.5 and n the integer in the low bits of `rounded`. Relative error 8e-8.
-HWY_INLINE FVec exp2_part(FVec r, FVec rounded) {
+KERNELS_INLINE FVec exp2_part(FVec r, FVec rounded) {
   const F f;
   auto p = hn::Set(f, 1.534581203e-4f);
   p = hn::MulAdd(p, r, hn::Set(f, 1.339993136e-3f));
@@ -39,7 +39,7 @@ HWY_INLINE FVec exp2_part(FVec r, FVec rounded) {
 inline constexpr float kRounder = 12582912.0f;  // 1.5 * 2^23: adding it rounds to an integer, kept in the low bits
 
 /// 2^x for one register: 0 below 2^-126, and the largest number where the result would be larger.
-HWY_INLINE FVec exp2_reg(FVec x) {
+KERNELS_INLINE FVec exp2_reg(FVec x) {
   const F f;
   const auto magic = hn::Set(f, kRounder);
   const auto clamped = clamp_reg(x, -126.0f, 127.99999f);
@@ -49,7 +49,7 @@ HWY_INLINE FVec exp2_reg(FVec x) {
 }
 
 /// e^x for one register, with the same ends. log2(e) in two parts: x log2(e) alone would carry an error of |x| 1e-7.
-HWY_INLINE FVec exp_reg(FVec x) {
+KERNELS_INLINE FVec exp_reg(FVec x) {
   const F f;
   const auto magic = hn::Set(f, kRounder);
   const auto clamped = clamp_reg(x, -87.336544f, 88.7228f);
@@ -61,7 +61,7 @@ HWY_INLINE FVec exp_reg(FVec x) {
 }
 
 /// log2(x) for one register, x a positive normal number. Relative error 3e-7, near 1 too.
-HWY_INLINE FVec log2_reg(FVec x) {
+KERNELS_INLINE FVec log2_reg(FVec x) {
   const F f;
   const hn::RebindToSigned<F> i;
   // x = m 2^e with m in [sqrt(1/2), sqrt(2)): subtracting the bits of sqrt(1/2) makes the exponent field e.
@@ -83,13 +83,13 @@ HWY_INLINE FVec log2_reg(FVec x) {
 
 /// y, or the sign of x where |x| >= bound: tanh and erf must end in exactly 1, for gelu multiplies what is missing by
 /// x.
-HWY_INLINE FVec sign_beyond(FVec x, float bound, FVec y) {
+KERNELS_INLINE FVec sign_beyond(FVec x, float bound, FVec y) {
   const F f;
   return hn::IfThenElse(hn::Ge(hn::Abs(x), hn::Set(f, bound)), hn::CopySign(hn::Set(f, 1.0f), x), y);
 }
 
 /// tanh for one register: a rational approximation on [-7.9, 7.9], 1 beyond.
-HWY_INLINE FVec tanh_reg(FVec x) {
+KERNELS_INLINE FVec tanh_reg(FVec x) {
   const F f;
   constexpr float kEnd = 7.90531110763549805f;
   const FVec whole = x;
@@ -110,7 +110,7 @@ HWY_INLINE FVec tanh_reg(FVec x) {
 }
 
 /// erf for one register: a rational approximation on [-4, 4], 1 beyond.
-HWY_INLINE FVec erf_reg(FVec x) {
+KERNELS_INLINE FVec erf_reg(FVec x) {
   const F f;
   const FVec whole = x;
   x = clamp_reg(x, -4.0f, 4.0f);
@@ -130,18 +130,18 @@ HWY_INLINE FVec erf_reg(FVec x) {
   return sign_beyond(whole, 4.0f, hn::Div(hn::Mul(x, p), q));
 }
 
-#define ATTUNE_PACK_1(name, vector, scalar)             \
-  HWY_INLINE Pack<float> name(const Pack<float>& a) {   \
-    return each([&](int i) HWY_ATTR {                   \
-      const FVec x = a.r[i];                            \
-      return vector;                                    \
-    });                                                 \
-  }                                                     \
-  HWY_INLINE Pack<double> name(const Pack<double>& a) { \
-    return each64([&](int i) {                          \
-      const double x = a.r[i];                          \
-      return scalar;                                    \
-    });                                                 \
+#define ATTUNE_PACK_1(name, vector, scalar)                 \
+  KERNELS_INLINE Pack<float> name(const Pack<float>& a) {   \
+    return each([&](int i) HWY_ATTR {                       \
+      const FVec x = a.r[i];                                \
+      return vector;                                        \
+    });                                                     \
+  }                                                         \
+  KERNELS_INLINE Pack<double> name(const Pack<double>& a) { \
+    return each64([&](int i) {                              \
+      const double x = a.r[i];                              \
+      return scalar;                                        \
+    });                                                     \
   }
 ATTUNE_PACK_1(exp2, exp2_reg(x), std::exp2(x))
 ATTUNE_PACK_1(exp, exp_reg(x), std::exp(x))
@@ -151,12 +151,12 @@ ATTUNE_PACK_1(tanh, tanh_reg(x), std::tanh(x))
 ATTUNE_PACK_1(erf, erf_reg(x), std::erf(x))
 #undef ATTUNE_PACK_1
 template <class T>
-HWY_INLINE Pack<T> sigmoid(const Pack<T>& x) {
+KERNELS_INLINE Pack<T> sigmoid(const Pack<T>& x) {
   return splat(T{1}) / (splat(T{1}) + exp(zero<T>() - x));
 }
 
 /// The same for one number, by the same code.
-HWY_INLINE float log2_of(float x) { return hn::GetLane(log2_reg(hn::Set(F(), x))); }
+KERNELS_INLINE float log2_of(float x) { return hn::GetLane(log2_reg(hn::Set(F(), x))); }
 
 KERNELS_END
 

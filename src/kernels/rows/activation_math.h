@@ -13,14 +13,14 @@
 KERNELS_BEGIN
 
 template <class T>
-HWY_INLINE Pack<T> gelu_inner(const Pack<T>& x) {  // sqrt(2 / pi) (x + 0.044715 x^3)
+KERNELS_INLINE Pack<T> gelu_inner(const Pack<T>& x) {  // sqrt(2 / pi) (x + 0.044715 x^3)
   const auto cubic = fma(x * x * x, splat(T(0.044715)), x);
   return cubic * splat(T(0.7978845608028654));
 }
 
 /// f(x).
 template <class T>
-HWY_INLINE Pack<T> activate(Activation kind, const Pack<T>& x) {
+KERNELS_INLINE Pack<T> activate(Activation kind, const Pack<T>& x) {
   const auto one = splat(T{1}), half = splat(T(0.5));
   switch (kind) {
     case Activation::none:
@@ -43,7 +43,7 @@ HWY_INLINE Pack<T> activate(Activation kind, const Pack<T>& x) {
 
 /// f'(x).
 template <class T>
-HWY_INLINE Pack<T> activation_slope(Activation kind, const Pack<T>& x) {
+KERNELS_INLINE Pack<T> activation_slope(Activation kind, const Pack<T>& x) {
   const auto one = splat(T{1}), half = splat(T(0.5));
   switch (kind) {
     case Activation::none:
