@@ -2,11 +2,13 @@
 #pragma once
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <memory>
 #include <stdexcept>
 #include <string>
 #include <vector>
 
+#include "autograd/gradcheck.h"
 #include "data/batches.h"
 #include "model/position/scheme.h"
 #include "model/tiny_model.h"
@@ -99,6 +101,55 @@ inline Batch copies_of(const IdLists& sentences) {
   Batch batch = batch_of(same, TinyBatch::of(read), same);
   batch.examples.own().resize(sentences.size());
   return batch;
+}
+
+/// |a - b| / |b|.
+inline double relative_error(const std::vector<float>& a, const std::vector<float>& b) {
+  double d = 0, size = 0;
+  if (a.size() != b.size()) return INFINITY;
+  for (size_t i = 0; i < a.size(); ++i) {
+    d += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
+    size += static_cast<double>(b[i]) * b[i];
+  }
+  return std::sqrt(d / size);
+}
+
+/// The tape's gradients in f64 against differences along random directions, one per parameter; and the f32 form, which
+/// is what runs, against it. `op` makes rows of the weights of `model`.
+inline void expect_gradients_of_formula(const Model& model, const CheckedOp& op) {
+  std::vector<CheckInput> inputs;
+  const Parameters& p = model.parameters();
+  for (int i = 0; i < p.count(); ++i) {
+    const Tensor t = p.value(i);
+    inputs.push_back({t.shape, {t.as<float>(), t.as<float>() + t.size()}, !p.is_buffer(i)});
+  }
+  const CheckRun exact = run_checked(op, inputs, DType::f64), fast = run_checked(op, inputs, DType::f32);
+  EXPECT_LT(row_error(fast, exact, inputs), 2e-4);
+
+  const CheckInput cotangent = random_input(exact.shape, 77);  // what run_checked sends back
+  const auto value = [&](const std::vector<CheckInput>& at) {
+    const CheckRun run = run_checked(op, at, DType::f64);
+    double sum = 0;
+    for (size_t i = 0; i < run.value.size(); ++i) sum += run.value[i] * cotangent.values[i];
+    return sum;
+  };
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (!inputs[i].differentiable) continue;
+    const CheckInput direction = random_input(inputs[i].shape, 100 + i);
+    double along = 0, size = 0;
+    for (size_t j = 0; j < direction.values.size(); ++j) {
+      along += direction.values[j] * exact.grads[i][j];
+      size += exact.grads[i][j] * exact.grads[i][j];
+    }
+    const double step = 1e-5;
+    std::vector<CheckInput> up = inputs, down = inputs;
+    for (size_t j = 0; j < direction.values.size(); ++j) {
+      up[i].values[j] += step * direction.values[j];
+      down[i].values[j] -= step * direction.values[j];
+    }
+    const double difference = (value(up) - value(down)) / (2 * step);
+    EXPECT_NEAR(along, difference, 1e-6 * std::max(1.0, std::sqrt(size))) << p.name(static_cast<int>(i));
+  }
 }
 
 }  // namespace attune

@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "autograd/gradcheck.h"
 #include "checkpoint/tensors.h"
 #include "checks.h"
 #include "model/contract.h"
@@ -68,16 +67,6 @@ class Family : public testing::TestWithParam<Choice> {
     return b;
   }
 };
-
-double family_error(const std::vector<float>& a, const std::vector<float>& b) {
-  double d = 0, size = 0;
-  if (a.size() != b.size()) return INFINITY;
-  for (size_t i = 0; i < a.size(); ++i) {
-    d += (static_cast<double>(a[i]) - b[i]) * (static_cast<double>(a[i]) - b[i]);
-    size += static_cast<double>(b[i]) * b[i];
-  }
-  return std::sqrt(d / size);
-}
 
 TEST_P(Family, PackedIsOneByOne) {
   const auto m = model(options());
@@ -147,7 +136,7 @@ TEST_P(Family, StepsSayWhatAllAtOnceSays) {
         const auto whole = said(*m, {sources[i]}, {words[i]});
         const std::vector<float> row(rows.begin() + static_cast<std::ptrdiff_t>(i * 32),
                                      rows.begin() + static_cast<std::ptrdiff_t>((i + 1) * 32));
-        ASSERT_LT(family_error(row, {whole.end() - 32, whole.end()}), 1e-5) << "round " << round << ", step " << t;
+        ASSERT_LT(relative_error(row, {whole.end() - 32, whole.end()}), 1e-5) << "round " << round << ", step " << t;
       }
     }
     if (round == orders.size()) break;
@@ -166,8 +155,6 @@ TEST_P(Family, StepsSayWhatAllAtOnceSays) {
   EXPECT_NE(error_of([&] { one->reorder(std::vector<int32_t>{7}); }).find("can't be a parent"), std::string::npos);
 }
 
-/// The tape's gradients in f64 against differences along random directions, one per parameter; and the f32 form, which
-/// is what runs, against it.
 TEST_P(Family, GradientsAreThoseOfTheFormula) {
   ModelOptions o = options(8, 2);
   if (GetParam().kind == "transformer") {
@@ -181,38 +168,7 @@ TEST_P(Family, GradientsAreThoseOfTheFormula) {
     pass.substitutes = weights;
     return rows(*m, pass, x, y);
   };
-  std::vector<CheckInput> inputs;
-  const Parameters& p = m->parameters();
-  for (int i = 0; i < p.count(); ++i) {
-    const Tensor t = p.value(i);
-    inputs.push_back({t.shape, {t.as<float>(), t.as<float>() + t.size()}, !p.is_buffer(i)});
-  }
-  const CheckRun exact = run_checked(op, inputs, DType::f64), fast = run_checked(op, inputs, DType::f32);
-  EXPECT_LT(row_error(fast, exact, inputs), 2e-4);
-  const CheckInput cotangent = random_input(exact.shape, 77);  // what run_checked sends back
-  const auto value = [&](const std::vector<CheckInput>& at) {
-    const CheckRun run = run_checked(op, at, DType::f64);
-    double sum = 0;
-    for (size_t i = 0; i < run.value.size(); ++i) sum += run.value[i] * cotangent.values[i];
-    return sum;
-  };
-  for (size_t i = 0; i < inputs.size(); ++i) {
-    if (!inputs[i].differentiable) continue;
-    const CheckInput direction = random_input(inputs[i].shape, 100 + i);
-    double along = 0, size = 0;
-    for (size_t j = 0; j < direction.values.size(); ++j) {
-      along += direction.values[j] * exact.grads[i][j];
-      size += exact.grads[i][j] * exact.grads[i][j];
-    }
-    const double step = 1e-5;
-    std::vector<CheckInput> up = inputs, down = inputs;
-    for (size_t j = 0; j < direction.values.size(); ++j) {
-      up[i].values[j] += step * direction.values[j];
-      down[i].values[j] -= step * direction.values[j];
-    }
-    const double difference = (value(up) - value(down)) / (2 * step);
-    EXPECT_NEAR(along, difference, 1e-6 * std::max(1.0, std::sqrt(size))) << p.name(static_cast<int>(i));
-  }
+  expect_gradients_of_formula(*m, op);
 }
 
 /// Three updates of batches of different shapes: the same bits for 1 and 3 threads; the loss falls; saved and loaded it
@@ -270,7 +226,7 @@ TEST_P(Family, Int8IsNear) {
   const auto small = int8_of(*m);
   const IdLists x = random_sentences(4, 20, 20, 13), y = random_sentences(4, 20, 20, 14);
   const auto exact = said(*m, x, y), cut = said(*small, x, y);
-  const double error = family_error(cut, exact);
+  const double error = relative_error(cut, exact);
   EXPECT_LT(error, 0.1);
   EXPECT_GT(error, 0);
   Arena arena;
@@ -283,7 +239,7 @@ TEST_P(Family, Int8IsNear) {
     const auto row = numbers(small->step(pass, *state, std::vector<int32_t>{id}));
     steps.insert(steps.end(), row.begin(), row.end());
   }
-  EXPECT_LT(family_error(steps, {cut.begin(), cut.begin() + std::ssize(steps)}), 0.02);
+  EXPECT_LT(relative_error(steps, {cut.begin(), cut.begin() + std::ssize(steps)}), 0.02);
 }
 
 /// What people look at is what a step shows too, and the weights of a row sum to 1.
