@@ -44,6 +44,7 @@ struct QuantizeReport {
   double score_before = 0, score_after = 0;
   double loss = 0;  // how much worse that is; negative: better
   double perplexity_before = 0, perplexity_after = 0;
+  bool compared = false;                                   // what both say was held side by side, as follows
   double divergence = 0;                                   // KL of the next token from the model it was made of, nats
   double same_best = 0;                                    // share of positions where both find the same token best ...
                                                            // ... or of answers that stayed the same, without divergence

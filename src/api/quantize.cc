@@ -195,7 +195,8 @@ void measure_answers(const Both& both, const OpenedModel& after, const DevSet& d
   report.answers = std::ssize(a.said);
   int64_t same = 0;
   for (size_t i = 0; i < a.said.size(); ++i) same += a.said[i] == b.said[i];
-  if (report.answers > 0) report.same_best = static_cast<double>(same) / static_cast<double>(report.answers);
+  report.compared = report.answers > 0;
+  if (report.compared) report.same_best = static_cast<double>(same) / static_cast<double>(report.answers);
 }
 
 void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions& options, int threads,
@@ -208,6 +209,7 @@ void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions&
   if (before.model->head()) return measure_answers(both, after, dev, recipe, pool, report);
   const Agreement a = agreement(*before.model, *after.model, dev.corpus, recipe.train, pool);
   report.tokens = a.tokens;
+  report.compared = true;
   report.divergence = a.divergence;
   report.same_best = a.same_best;
   report.perplexity_before = std::exp(a.first_loss);

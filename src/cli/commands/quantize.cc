@@ -35,7 +35,7 @@ std::string as_json(const QuantizeArguments& a, const QuantizeReport& r) {
     record.insert(record.end(), more.begin(), more.end());
     if (r.answers > 0)
       record.insert(record.end(), {{"answers", r.answers}, {"same_answers", r.same_best}});
-    else if (r.same_best > 0)
+    else if (r.compared)
       record.insert(record.end(), {{"kl", r.divergence}, {"top1", r.same_best}});
   }
   if (r.shortlist) {
@@ -80,9 +80,9 @@ std::string as_text(const QuantizeReport& r) {
     for (auto& row : rows) row.erase(row.begin() + kShortlistColumn);
   }
   std::string text = table(titles, rows);
-  if (r.measured && r.answers > 0)
+  if (r.answers > 0)
     text += fmt::format("of {} answers {:.2f} % stayed the same\n", thousands(r.answers), 100 * r.same_best);
-  else if (r.measured && r.same_best > 0)
+  else if (r.compared)
     text +=
         fmt::format("made to say {} tokens of {} lines: KL divergence {:.3g} nats, the same best token at {:.2f} %\n",
                     thousands(r.tokens), thousands(r.lines), r.divergence, 100 * r.same_best);
