@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
+#include "data/corpus/row_corpus.h"
 #include "data/files/row_files.h"
 #include "model/cost.h"
 
@@ -26,9 +27,10 @@ struct RowsLook {
   RowShape shape;
 };
 
-RowsLook look_at_rows(const std::vector<std::string>& files, const std::string& key, DataFormat format) {
+RowsLook look_at_rows(const std::vector<std::string>& files, const std::string& key, DataFormat format,
+                      bool of_train = false) {
   RowsLook look;
-  const auto reader = open_rows({files, key}, format);
+  const auto reader = open_rows({files, key, true, of_train}, format);
   look.shape = reader->shape();
   for (RowExample e; reader->next(e);) {
     ++look.examples;
@@ -121,6 +123,14 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
               (1e9 * kLikelyShare * peak_gflops(threads));
 
   auto& notes = n.notes;
+  // Files beside those that are trained on: they must be alike.
+  const auto known_rows = [&](const std::vector<std::string>& files, const std::string& key) {
+    RowsLook other = look_at_rows(files, key, r.data.format);
+    if (look.shape.by_column) other.shape.width = std::max(other.shape.width, look.shape.width);
+    check_row_shape(other.shape, look.shape, join(files, ", "));
+    return other;
+  };
+  if (look.labels.size() == 1) notes.push_back("there is one label only: nothing to learn");
   constexpr size_t kShown = 10;
   std::vector<std::string> names(look.labels.begin(), look.labels.end());
   const bool more = names.size() > kShown;
@@ -131,19 +141,23 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
     notes.push_back(fmt::format("{} pictures of {} x {} pixels to train on; {}", thousands(look.examples),
                                 look.shape.grid[0], look.shape.grid[1], labels));
     n.valid_pairs = n.held_out ? std::min({std::max<int64_t>(1, look.examples / 50), int64_t{1000}, look.examples - 1})
-                               : look_at_rows(n.valid, "valid", r.data.format).examples;
+                               : known_rows(n.valid, "valid").examples;
     notes.push_back(n.held_out ? fmt::format("no validation files: about {} pictures will be held out for it",
                                              thousands(n.valid_pairs))
                                : fmt::format("validation: {} pictures", thousands(n.valid_pairs)));
     if (!n.test.empty()) {
-      n.test_pairs = look_at_rows(n.test, "test", r.data.format).examples;
+      n.test_pairs = known_rows(n.test, "test").examples;
       notes.push_back(fmt::format("test: {} pictures", thousands(n.test_pairs)));
     }
   } else {
     notes.push_back(fmt::format("{} nodes of {} features, {} of them to train on; {}", thousands(look.shape.longest),
                                 thousands(look.shape.width), thousands(look.counted), labels));
-    n.valid_pairs = look_at_rows(n.valid.empty() ? n.train : n.valid, "valid", r.data.format).counted;
+    n.valid_pairs = look_at_rows(n.valid.empty() ? n.train : n.valid, "valid", r.data.format, n.valid.empty()).counted;
     notes.push_back(fmt::format("validation: {} nodes", thousands(n.valid_pairs)));
+    if (!n.test.empty()) {
+      n.test_pairs = known_rows(n.test, "test").counted;
+      notes.push_back(fmt::format("test: {} nodes", thousands(n.test_pairs)));
+    }
   }
   notes.push_back(fmt::format("model: {} layers, d_model {}, {:.2f} M parameters", r.model.encoder_layers,
                               r.model.d_model, static_cast<double>(n.parameters) / 1e6));
@@ -167,7 +181,8 @@ void write_rows(SizedRecipe& sized, NewRecipe& n) {
   if (!r.data.valid.empty())
     w.key("valid", "to see whether it learns, never trained on");
   else if (image)
-    w.example("valid = [\"valid-images.gz\", \"valid-labels.gz\"]", "none given: 2 % of train are held out");
+    w.example("valid = [\"valid-images.gz\", \"valid-labels.gz\"]",
+              "none given: 2 % of train, at most 1,000, are held out");
   if (!r.data.test.empty()) w.key("test", "for `attune test`");
   w.section("model");
   for (const char* key : {"input", "encoder_layers", "d_model", "heads", "dropout"}) w.key(key);

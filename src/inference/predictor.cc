@@ -12,7 +12,7 @@ Answers answers_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   return Answers(kinds_of_head(recipe.model.head), tokenizers.labels);
 }
 
-int64_t ngrams_of(const Recipe& recipe) { return recipe.model.kind.kind == "bag" ? recipe.model.ngrams : 1; }
+int64_t ngrams_of(const Recipe& recipe) { return is_bag(recipe.model) ? recipe.model.ngrams : 1; }
 
 Encoders encoders_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   const Sides sides = sides_of(recipe.task);
@@ -31,7 +31,7 @@ Predictor::Predictor(const Model& model, const Tokenizers& tokenizers, const Rec
       options_(recipe.train),
       pool_(pool),
       answers_(answers_of(recipe, tokenizers)),
-      moves_(answers_.moves()) {
+      moves_(reads_rows(recipe.task) ? std::vector<float>{} : answers_.moves()) {
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
 }
 

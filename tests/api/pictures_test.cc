@@ -168,6 +168,15 @@ TEST(GraphRuns, NodesLearnFromThoseThatHaveLabels) {
   EXPECT_TRUE(said["n0"] == "red" || said["n0"] == "blue");
   Trainer({.recipe = folder / "graph.toml", .out = folder / "twice", .sets = sets, .threads = 2}).run();
   EXPECT_TRUE(slurp(folder / "twice/model.safetensors") == slurp(folder / "m/model.safetensors"));
+  // Labels that look like those of spans: nodes do not follow one another, so each is judged by itself.
+  std::string nodes = slurp(files[0]);
+  for (const auto& [name, span] : {std::pair<std::string, std::string>{"\tred\t", "\tI-y\t"}, {"\tblue\t", "\tI-x\t"}})
+    for (size_t at = 0; (at = nodes.find(name, at)) != std::string::npos;) nodes.replace(at, name.size(), span);
+  put(files[0], nodes);
+  Trainer({.recipe = folder / "graph.toml", .out = folder / "spans", .sets = sets, .threads = 1}).run();
+  const TestReport spans = test_model(folder / "spans", {}, {}, 1);
+  ASSERT_EQ(spans.scores.size(), report.scores.size());
+  EXPECT_EQ(spans.scores[0].score, report.scores[0].score);
 }
 
 TEST(PictureRuns, WhatMakesNoSenseIsRefused) {

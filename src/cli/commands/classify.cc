@@ -50,6 +50,8 @@ std::string text_line(const Classification& c, bool scores) {
 void run_classify(const ClassifyArguments& a, const Session& session) {
   const Classifier classifier(a.model, session.thread_count());
   if (classifier.reads_files()) {
+    if (a.options.windows)
+      throw Error(ErrorKind::usage, "--windows is for texts, and this model reads none\n  fix: leave it out");
     if (a.files.empty()) throw Error(ErrorKind::usage, "this model reads files\n  fix: name them behind the model");
     classifier.classify_files(a.files, [&](const std::string& name, const Classification& c) {
       print(session.json ? json_line(c, classifier, name) : text_line(c, a.scores));

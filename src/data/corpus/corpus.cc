@@ -308,7 +308,9 @@ std::optional<AlignmentReader> alignment_of(const std::vector<std::string>& file
 
 LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::string& key, const DataSettings& options,
                          const Encoders& encoders, ThreadPool* pool, const OnPair& on_pair) {
-  if (encoders.rows) return read_row_corpus({files, key}, options.format, encoders, on_pair);
+  if (encoders.rows)
+    return read_row_corpus({files, key, true, key != "data.train" && files == options.train}, options.format, encoders,
+                           on_pair);
   PairReader reader(files, options, key, encoders.sides());
   CorpusInMemory to(encoders.sides());
   auto alignment = alignment_of(files, key, options, encoders.sides());

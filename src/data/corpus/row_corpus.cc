@@ -25,8 +25,8 @@ void read_row_answers(const RowExample& e, const Encoders& encoders, bool weight
     const std::vector<int32_t> own = counts ? encoders.target(e.answers[i]) : std::vector<int32_t>{0};
     check(own.size() == 1, "rows", "{}: an answer of {} parts", e.name, own.size());
     if (weighted && own[0] < 0)
-      fail(ErrorKind::data, "{}: the label \"{}\" is not in the training data\n  fix: check the label", e.name,
-           e.answers[i]);
+      fail(ErrorKind::data, "{}: the label \"{}\" of node \"{}\" is not in the training data\n  fix: check the label",
+           e.name, e.answers[i], e.row_names[i]);
     ids.push_back(own[0]);
   }
 }
@@ -34,9 +34,16 @@ void read_row_answers(const RowExample& e, const Encoders& encoders, bool weight
 }  // namespace
 
 void check_row_shape(const RowShape& rows, const RowShape& known, const std::string& key) {
+  if (rows.by_column != known.by_column)
+    fail(
+        ErrorKind::data,
+        "{}: features are {}, and the model reads {}\n  fix: write them as data.train does; values are told by a point "
+        "in one of them, or by the column's name \"values\"",
+        key, rows.by_column ? "numbers of columns" : "values", known.by_column ? "numbers of columns" : "values");
   if (rows.width != known.width || rows.grid.size() != known.grid.size())
-    fail(ErrorKind::data, "{}: rows of {} numbers, and the model reads {}\n  fix: name files like those of data.train",
-         key, rows.width, known.width);
+    fail(ErrorKind::data,
+         "{}: rows of {} numbers, and the model reads {}\n  fix: name files like those that it was trained on", key,
+         rows.width, known.width);
   for (size_t i = 0; i < rows.grid.size(); ++i)
     if (rows.grid[i] > known.grid[i])
       fail(ErrorKind::data,

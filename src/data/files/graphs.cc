@@ -4,8 +4,8 @@
 //   or p1    theory train  3 17         all values, where one of them has a point or the column is called "values" from
 //   to                         edges lead both ways; every node has one to itself too
 //
-// A graph is one example. Which nodes count is told by their split: train, valid (or val, dev), test; without any
-// split, all that have a label. A label may be missing ("" or "-").
+// A graph is one example. Which nodes count is told by their split: train, valid (or val, dev), test, nothing ("" or
+// "-"); without any split, all that have a label. A label may be missing likewise.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -13,6 +13,7 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -40,9 +41,23 @@ bool read_feature(std::string_view word, float& x) {
   return error == std::errc{} && end == word.data() + word.size() && std::isfinite(x);
 }
 
-std::string split_of(std::string_view word) {
-  if (word == "val" || word == "dev" || word == "validation") return "valid";
-  return std::string(word);
+constexpr std::array<std::string_view, 3> kSplits{"train", "valid", "test"};
+
+/// "-" or nothing: there is none.
+std::string cell_of(std::string_view cell) {
+  cell = trim(cell);
+  return cell == "-" ? "" : std::string(cell);
+}
+
+std::string split_of(std::string_view cell, const std::string& place) {
+  std::string word = cell_of(cell);
+  for (char& c : word)
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  if (word == "val" || word == "dev" || word == "validation") word = "valid";
+  if (!word.empty() && std::find(kSplits.begin(), kSplits.end(), word) == kSplits.end())
+    fail(ErrorKind::data, "{}: the split \"{}\" is none of train, valid, test\n  fix: write one of them, or - for none",
+         place, trim(cell));
+  return word;
 }
 
 class GraphFile {
@@ -59,24 +74,32 @@ class GraphFile {
     std::string_view line;
     std::vector<std::string> raw;
     bool points = false;
-    for (bool first = true; reader.next(line); first = false) {
+    for (bool first = true; reader.next(line);) {
       if (trim(line).empty()) continue;
+      const bool names = std::exchange(first, false);
       const std::vector<std::string> cells = split(line, '\t');
-      if (cells.size() < 4)
-        fail(ErrorKind::data, "{}: {} column{}, wanted 4: node, label, split, features\n  fix: separate them by tabs",
-             reader.place(), cells.size(), cells.size() == 1 ? "" : "s");
-      if (first && cells[0] == "node") {
-        points = cells[3] == "values";
+      if (cells.size() != 4)
+        fail(
+            ErrorKind::data,
+            "{}: {} column{}, wanted 4: node, label, split, features\n  fix: separate columns by tabs, and features by "
+            "blanks",
+            reader.place(), cells.size(), cells.size() == 1 ? "" : "s");
+      if (names && cells[0] == "node") {
+        points = trim(cells[3]) == "values";
+        if (trim(cells[1]) != "label" || trim(cells[2]) != "split")
+          fail(ErrorKind::data,
+               "{}: the columns are {}, wanted node, label, split, features\n  fix: bring them into this order",
+               reader.place(), join(cells, ", "));
         continue;
       }
       if (!numbers_.emplace(cells[0], static_cast<int32_t>(numbers_.size())).second)
         fail(ErrorKind::data, "{}: node \"{}\" comes twice\n  fix: give each node one line", reader.place(), cells[0]);
-      const std::string label = cells[1] == "-" ? "" : std::string(trim(cells[1]));
+      const std::string label = cell_of(cells[1]);
       if (words_of(label).size() > 1)
         fail(ErrorKind::data, "{}: the label \"{}\" has a blank\n  fix: write _ instead", reader.place(), label);
       graph_.names.push_back(cells[0]);
       graph_.labels.push_back(label);
-      graph_.splits.push_back(split_of(trim(cells[2])));
+      graph_.splits.push_back(split_of(cells[2], reader.place()));
       raw.push_back(cells[3]);
       places_.push_back(reader.line());
       points |= cells[3].find('.') != std::string::npos;
@@ -92,12 +115,13 @@ class GraphFile {
             read_feature(word, x) && x >= 0 && x == std::floor(x) && x < static_cast<float>(kMostFeatures);
         if (points ? !read_feature(word, x) : !whole)
           fail(ErrorKind::data, "{}:{}: the feature \"{}\" is no {}\n  fix: write {}", file, places_[i], word,
-               points ? "number" : "column's number from 0", points ? "one like 0.25" : "numbers with blanks between");
+               points ? "number" : "column's number from 0 to 1,048,575",
+               points ? "one like 0.25" : "numbers with blanks between");
         own.push_back(x);
         if (!points) graph_.width = std::max(graph_.width, static_cast<int64_t>(x) + 1);
       }
       if (points && i > 0 && own.size() != graph_.features[0].size())
-        fail(ErrorKind::data, "{}:{}: {} features, the node before has {}\n  fix: give each node as many", file,
+        fail(ErrorKind::data, "{}:{}: {} features, the first node has {}\n  fix: give each node as many", file,
              places_[i], own.size(), graph_.features[0].size());
     }
     if (points) graph_.width = std::ssize(graph_.features[0]);
@@ -110,12 +134,16 @@ class GraphFile {
     for (size_t i = 0; i < all.size(); ++i) all[i].insert(static_cast<int32_t>(i));
     LineReader reader(file);
     std::string_view line;
-    for (bool first = true; reader.next(line); first = false) {
+    int64_t count = 0;
+    for (bool first = true; reader.next(line);) {
       if (trim(line).empty()) continue;
+      const bool names = std::exchange(first, false);
       const std::vector<std::string> cells = split(line, '\t');
-      if (cells.size() < 2)
-        fail(ErrorKind::data, "{}: one column, wanted two: from, to\n  fix: separate them by tabs", reader.place());
-      if (first && cells[0] == "from") continue;
+      if (cells.size() != 2)
+        fail(ErrorKind::data,
+             "{}: {} column{}, wanted two: from, to\n  fix: separate them by tabs; edges have no weights",
+             reader.place(), cells.size(), cells.size() == 1 ? "" : "s");
+      if (names && cells[0] == "from") continue;
       std::array<int32_t, 2> ends{};
       for (size_t e = 0; e < 2; ++e) {
         const auto at = numbers_.find(cells[e]);
@@ -124,10 +152,12 @@ class GraphFile {
                reader.place(), cells[e], graph_.name);
         ends[e] = at->second;
       }
+      ++count;
       all[static_cast<size_t>(ends[0])].insert(ends[1]);
       all[static_cast<size_t>(ends[1])].insert(ends[0]);
       graph_.content.append(line).append("\n");
     }
+    if (count == 0) fail(ErrorKind::data, "{}: there are no edges\n  fix: name the nodes, then their edges", file);
     for (const auto& own : all) graph_.edges.emplace_back(own.begin(), own.end());
   }
 
@@ -142,12 +172,17 @@ class GraphReader : public RowReader {
     if (files.files.empty() || files.files.size() % 2 != 0)
       fail(ErrorKind::recipe, "{} names {} file{}, a graph has two\n  fix: {} = [\"nodes.tsv\", \"edges.tsv\"]",
            files.key, files.files.size(), files.files.size() == 1 ? "" : "s", files.key);
+    if (std::count(files.files.begin(), files.files.end(), "-") > 1)
+      fail(ErrorKind::usage, "both tables can't come through one pipe\n  fix: write one of them to a file");
     // A graph is in memory while it is trained on: so it may be when its shape is asked for.
     for (size_t i = 0; i < files.files.size(); i += 2) {
       graphs_.push_back(GraphFile(files.files[i], files.files[i + 1]).take());
       const Graph& g = graphs_.back();
-      const RowShape own{g.width, {}, std::ssize(g.labels)};
+      const RowShape own{g.width, {}, std::ssize(g.labels), g.by_number};
       if (i == 0) shape_ = own;
+      if (own.by_column != shape_.by_column || (!own.by_column && own.width != shape_.width))
+        fail(ErrorKind::data, "{}: other features than those of {}\n  fix: write them alike in all files",
+             files.files[i], files.files[0]);
       shape_.cover(own);
       shape_.width = std::max(shape_.width, own.width);
       if (shape_.width * own.longest > kMostNumbers)
@@ -155,7 +190,9 @@ class GraphReader : public RowReader {
              g.name, thousands(own.longest), thousands(shape_.width));
     }
   }
-  void widen(int64_t width) override { shape_.width = std::max(shape_.width, width); }
+  void widen(int64_t width) override {
+    if (shape_.by_column) shape_.width = std::max(shape_.width, width);
+  }
 
   bool next(RowExample& e) override {
     if (at_ == graphs_.size()) return false;
@@ -171,7 +208,7 @@ class GraphReader : public RowReader {
       const std::vector<float>& own = g.features[static_cast<size_t>(i)];
       float* row = values.data() + i * shape_.width;
       if (g.by_number)
-        for (const float column : own) row[static_cast<int64_t>(column)] = 1 / static_cast<float>(own.size());
+        for (const float column : own) row[static_cast<int64_t>(column)] += 1 / static_cast<float>(own.size());
       else
         std::copy(own.begin(), own.end(), row);
       const std::vector<int32_t>& edges = g.edges[static_cast<size_t>(i)];
@@ -186,10 +223,12 @@ class GraphReader : public RowReader {
     e.weights.clear();
     if (!files_.answers) return true;
     const std::string wanted = files_.key.substr(files_.key.find('.') + 1);  // "train" of "data.train"
-    const std::array<std::string_view, 3> known{"train", "valid", "test"};
-    const bool any = std::any_of(g.splits.begin(), g.splits.end(), [&](const std::string& s) {
-      return std::find(known.begin(), known.end(), s) != known.end();
-    });
+    const bool any = std::any_of(g.splits.begin(), g.splits.end(), [](const std::string& s) { return !s.empty(); });
+    if (!any && files_.of_train)
+      fail(ErrorKind::data,
+           "{}: no node of {} has a split, so all are trained on\n  fix: write train, valid or test into its third "
+           "column, or name other files for it",
+           files_.key, g.name);
     int64_t counted = 0;
     for (size_t i = 0; i < g.labels.size(); ++i) {
       const bool counts = !g.labels[i].empty() && (!any || g.splits[i] == wanted);

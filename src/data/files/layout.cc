@@ -61,6 +61,7 @@ void take_floats(const TypedColumn& c, std::span<const int32_t> from, int64_t co
   std::vector<float>& own = to.own();
   const size_t at = own.size();
   own.resize(at + static_cast<size_t>(count));
+  if (count == 0) return;
   if (c.type == ColumnType::f32) {
     std::memcpy(own.data() + at, from.data(), static_cast<size_t>(count) * sizeof(float));
     return;

@@ -27,8 +27,9 @@ class IdxFile {
     if (begin != magic)
       fail(ErrorKind::data, "{}: no IDX file of {}: it begins with {:08x}, not with {:08x}\n  fix: {}", name(),
            pictures ? "pictures" : "labels", begin, magic,
-           begin == kPictures || begin == kLabels ? "name the pictures first, then their labels"
-                                                  : "check the file; .gz is read as it is, other archives are not");
+           begin == kPictures || begin == kLabels
+               ? "name files of pictures, and after each its labels where they are asked for"
+               : "check the file; .gz is read as it is, other archives are not");
     count_ = number();
     for (uint32_t d = 1; d < (magic & 0xff); ++d) sizes_[d - 1] = number();
     if (pictures && (sizes_[0] == 0 || sizes_[1] == 0 || sizes_[0] > kMostSide || sizes_[1] > kMostSide))
@@ -46,7 +47,10 @@ class IdxFile {
   bool next(std::string_view& bytes) {
     if (read_ == count_) {
       char more = 0;
-      if (file_.read(&more, 1) > 0)
+      const bool is_more = file_.read(&more, 1) > 0;
+      if (!file_.trouble().empty())  // what a .gz says of itself at its end
+        fail(ErrorKind::data, "{}: {}\n  fix: fetch the file again", name(), file_.trouble());
+      if (is_more)
         fail(ErrorKind::data, "{}: there is more behind the {} that it says it has\n  fix: check the file", name(),
              thousands(count_));
       return false;
@@ -90,6 +94,9 @@ class PictureReader : public RowReader {
            "{} names {} file{}, and pictures go with their labels\n  fix: {} = [\"train-images-idx3-ubyte.gz\", "
            "\"train-labels-idx1-ubyte.gz\"]",
            files.key, files.files.size(), files.files.size() == 1 ? "" : "s", files.key);
+    for (const std::string& file : files.files)
+      if (std::error_code none; file == "-" || std::filesystem::is_fifo(file, none))
+        fail(ErrorKind::data, "{}: pictures can't come through a pipe\n  fix: write them to a file, and name it", file);
     for (size_t i = 0; i < files.files.size(); i += each) {
       const IdxFile pictures(files.files[i], kPictures);
       const RowShape own{1, {pictures.height(), pictures.width()}, pictures.height() * pictures.width()};

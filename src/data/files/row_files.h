@@ -40,6 +40,7 @@ struct RowFiles {
   std::vector<std::string> files;
   std::string key;
   bool answers = true;
+  bool of_train = false;  // graphs: they are those of data.train, of which other nodes are meant
 };
 std::unique_ptr<RowReader> open_rows(const RowFiles& files, DataFormat format);
 /// data/pictures.cc: IDX files, pictures and labels in turn.

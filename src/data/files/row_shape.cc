@@ -14,10 +14,13 @@ namespace attune {
 
 namespace {
 
+constexpr const char* kByColumn = "features = columns\n";
+
 std::string shape_text(const RowShape& s) {
   std::string grid;
   for (const int64_t size : s.grid) grid += fmt::format(" {}", size);
-  return fmt::format("attune rows 1\nwidth = {}\ngrid ={}\nlongest = {}\n", s.width, grid, s.longest);
+  return fmt::format("attune rows 1\nwidth = {}\ngrid ={}\nlongest = {}\n{}", s.width, grid, s.longest,
+                     s.by_column ? kByColumn : "");
 }
 
 /// The whole numbers behind "NAME =", each from 1 to 2^31; none when the line is another.
@@ -55,7 +58,7 @@ RowShape RowShape::load(const std::string& folder) {
     const auto width = numbers_behind(lines[1], "width"), grid = numbers_behind(lines[2], "grid"),
                longest = numbers_behind(lines[3], "longest");
     if (width && width->size() == 1 && grid && grid->size() <= 3 && longest && longest->size() == 1)
-      s = {(*width)[0], *grid, (*longest)[0]};
+      s = {(*width)[0], *grid, (*longest)[0], text.find(kByColumn) != text.npos};
   }
   if (s.width == 0 || text != shape_text(s) + fmt::format("hash = {:016x}\n", s.hash()))
     fail(ErrorKind::model,

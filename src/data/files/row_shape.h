@@ -5,7 +5,8 @@
 //   width = 1                    numbers of a row
 //   grid = 28 28                 of its places, the most on each axis; nothing: rows have no place but their index
 //   longest = 784                rows of an example, at most
-//   hash = 0123456789abcdef      XXH3 of all lines above
+//   features = columns           of an example they are columns that are not zero, by their numbers; no such line:
+//   values hash = 0123456789abcdef      XXH3 of all lines above
 #pragma once
 #include <cstdint>
 #include <string>
@@ -19,6 +20,7 @@ struct RowShape {
   int64_t width = 0;
   std::vector<int64_t> grid = {};
   int64_t longest = 0;
+  bool by_column = false;  // features are columns by their numbers, so that one that is never named is zero
 
   /// Grows to what the other has, too. Their widths and axes are the same.
   void cover(const RowShape& other);

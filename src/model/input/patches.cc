@@ -36,6 +36,12 @@ Encoded PatchesInput::operator()(const Pass& pass, const Rows& rows, std::span<c
   const auto side = static_cast<int32_t>(size_);
   const auto from = keep(pass.ctx, grids_of(rows));
   const auto to = keep(pass.ctx, convolved(*from, {side, side}, options));
+  for (int64_t i = 0; i < rows.segments.count(); ++i)
+    if (to->segments.length(i) == 0 && rows.segments.length(i) > 0)
+      fail(ErrorKind::data,
+           "a picture of {} pixels is smaller than a patch of {} x {}\n  fix: leave small pictures out, or train with "
+           "model.input = {{ kind = \"patches\", size = ... }} of the smallest",
+           rows.segments.length(i), size_, size_);
   const auto own = rows_of_grids(pass, *to, rows);
   const Var x = convolution(pass.ctx, values_of(pass, rows), {pass[weight_], pass[bias_]}, *from, *to, options);
   return {placed(pass, x, *own, offsets), own.get(), own};

@@ -45,9 +45,11 @@ TEST(Pictures, BrokenFilesAreNamed) {
   EXPECT_EQ(trouble_of_pictures({p}),
             "recipe: data.train names 1 file, and pictures go with their labels\n  fix: data.train = "
             "[\"train-images-idx3-ubyte.gz\", \"train-labels-idx1-ubyte.gz\"]");
-  EXPECT_EQ(trouble_of_pictures({l, p}), "data: " + l +
-                                             ": no IDX file of pictures: it begins with 00000801, not with 00000803\n"
-                                             "  fix: name the pictures first, then their labels");
+  EXPECT_EQ(trouble_of_pictures({l, p}),
+            "data: " + l +
+                ": no IDX file of pictures: it begins with 00000801, not with 00000803\n"
+                "  fix: name files of pictures, and after each its labels where they are asked "
+                "for");
   EXPECT_NE(trouble_of_pictures({put(dir / "text", "some words\n"), l}).find("no IDX file of pictures"),
             std::string::npos);
   EXPECT_NE(trouble_of_pictures({put(dir / "empty", ""), l}).find("it ends after 0 of 0 entries"), std::string::npos);
@@ -61,6 +63,15 @@ TEST(Pictures, BrokenFilesAreNamed) {
   EXPECT_NE(trouble_of_pictures({put(dir / "cut.gz", zipped.substr(0, zipped.size() - 12)), l})
                 .find("data: " + dir / "cut.gz"),
             std::string::npos);
+  // What a .gz says of itself at its end: a checksum and its length.
+  for (const size_t back : {1, 5}) {
+    std::string broken = zipped;
+    broken[broken.size() - back] = static_cast<char>(broken[broken.size() - back] ^ 1);
+    EXPECT_NE(trouble_of_pictures({put(dir / "b.gz", broken), l}).find("data: " + dir / "b.gz"), std::string::npos);
+  }
+  EXPECT_NE(trouble_of_pictures({put(dir / "b.gz", zipped.substr(0, zipped.size() - 4)), l}).find("fetch the file"),
+            std::string::npos);
+  EXPECT_NE(trouble_of_pictures({"-"}, false).find("can't come through a pipe"), std::string::npos);
   // Sizes that would take all memory, or none.
   const auto of_size = [&](uint32_t count, uint32_t h, uint32_t w) {
     return trouble_of_pictures(
@@ -98,9 +109,9 @@ TEST(Graphs, AreOneExampleWithEdgesBothWays) {
     EXPECT_EQ(e.weights, weights) << key;
     EXPECT_FALSE(reader->next(e));
   }
-  const auto values =
-      open_rows({{put(dir / "v.tsv", "a\tx\t\t0.5 -1\nb\ty\t\t2 3e-1\n"), put(dir / "none", "")}, "data.train"},
-                DataFormat::graph);
+  const auto values = open_rows(
+      {{put(dir / "v.tsv", "\na\tx\t\t0.5 -1\nb\ty\t-\t2 3e-1\n"), put(dir / "self", "a\ta\n")}, "data.train"},
+      DataFormat::graph);
   RowExample e;
   ASSERT_TRUE(values->next(e));
   EXPECT_EQ(e.source.values, (Column<float>{0.5f, -1, 2, 0.3f}));
@@ -112,26 +123,91 @@ TEST(Graphs, BrokenFilesAreNamed) {
   TempFolder dir(memory_folder());
   const std::string at = "data: " + dir / "n";
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\n", ""),
-            at + ":1: 3 columns, wanted 4: node, label, split, features\n  fix: separate them by tabs");
+            at + ":1: 3 columns, wanted 4: node, label, split, features\n  fix: separate columns by tabs, and features "
+                 "by blanks");
   EXPECT_EQ(trouble_of_graph(dir.path(), "", ""), at + ": there are no nodes\n  fix: check the file");
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t1\na\tx\ttrain\t1\n", ""),
             at + ":2: node \"a\" comes twice\n  fix: give each node one line");
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx y\ttrain\t1\n", ""),
             at + ":1: the label \"x y\" has a blank\n  fix: write _ instead");
-  EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t1 z\n", ""),
-            at + ":1: the feature \"z\" is no column's number from 0\n  fix: write numbers with blanks between");
+  EXPECT_EQ(
+      trouble_of_graph(dir.path(), "a\tx\ttrain\t1 z\n", ""),
+      at + ":1: the feature \"z\" is no column's number from 0 to 1,048,575\n  fix: write numbers with blanks between");
   EXPECT_NE(trouble_of_graph(dir.path(), "a\tx\ttrain\t99999999999\n", "").find("is no column's number"),
             std::string::npos);
-  EXPECT_NE(trouble_of_graph(dir.path(), "a\tx\ttrain\t0.5\nb\tx\ttrain\t1 2\n", "")
-                .find("2 features, the node before has 1"),
-            std::string::npos);
+  EXPECT_NE(
+      trouble_of_graph(dir.path(), "a\tx\ttrain\t0.5\nb\tx\ttrain\t1 2\n", "").find("2 features, the first node has 1"),
+      std::string::npos);
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t\n", ""),
             at + ": no node has features\n  fix: fill the fourth column");
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t1\n", "a\tb\n"),
             "data: " + dir / "e" + ":1: there is no node \"b\"\n  fix: name nodes as the first column of n does");
-  EXPECT_NE(
-      trouble_of_graph(dir.path(), "a\tx\ttest\t1\n", "").find("no node of n has the split \"train\" and a label"),
-      std::string::npos);
+  EXPECT_NE(trouble_of_graph(dir.path(), "a\tx\tTest\t1\n", "a\ta\n")
+                .find("no node of n has the split \"train\" and a label"),
+            std::string::npos);
+  EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrian\t1\n", ""),
+            at + ":1: the split \"trian\" is none of train, valid, test\n  fix: write one of them, or - for none");
+  EXPECT_EQ(trouble_of_graph(dir.path(), "node\tsplit\tlabel\tfeatures\na\ttrain\tx\t1\n", ""),
+            at + ":1: the columns are node, split, label, features, wanted node, label, split, features\n"
+                 "  fix: bring them into this order");
+  EXPECT_NE(trouble_of_graph(dir.path(), "a\tx\ttrain\t0.1\t0.2\n", "").find("5 columns, wanted 4"), std::string::npos);
+  EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t1\n", "from\tto\n"),
+            "data: " + dir / "e" + ": there are no edges\n  fix: name the nodes, then their edges");
+  EXPECT_NE(trouble_of_graph(dir.path(), "a\tx\ttrain\t1\n", "a\ta\t0.5\n").find("3 columns, wanted two"),
+            std::string::npos);
+}
+
+/// Before the names of columns may be lines without anything; a column that is named twice counts twice.
+TEST(Graphs, BlankLinesAndColumnsTwice) {
+  TempFolder dir(memory_folder());
+  const auto reader =
+      open_rows({{put(dir / "n", "\nnode\tlabel\tsplit\tfeatures\na\t - \ttrain\t0 0 1 2\nb\tx\ttrain\t1\n"),
+                  put(dir / "e", "\nfrom\tto\na\ta\n")},
+                 "data.train"},
+                DataFormat::graph);
+  RowExample e;
+  ASSERT_TRUE(reader->next(e));
+  EXPECT_EQ(e.source.values, (Column<float>{0.5f, 0.25f, 0.25f, 0, 1, 0}));
+  EXPECT_EQ(e.answers, (std::vector<std::string>{"", "x"}));
+}
+
+/// What is read must be what was learned from: columns by number, or values.
+TEST(Graphs, FeaturesOfAnotherKindAreRefused) {
+  TempFolder dir(memory_folder());
+  const std::string edges = put(dir / "e", "a\ta\n"), numbers = put(dir / "n", "a\tx\ttrain\t1 3\n"),
+                    values = put(dir / "v", "a\tx\ttrain\t0.5 1 2\n"), fewer = put(dir / "f", "a\tx\ttrain\t0.5 1\n");
+  const auto trouble = [&](const std::string& learned, const std::string& read) {
+    return error_with_kind([&] {
+      const RowShape known = open_rows({{learned, edges}, "data.train"}, DataFormat::graph)->shape();
+      const auto reader = open_rows({{read, edges}, "data.test"}, DataFormat::graph);
+      reader->widen(known.width);
+      check_row_shape(reader->shape(), known, "data.test");
+    });
+  };
+  EXPECT_NE(trouble(numbers, values).find("data.test: features are values, and the model reads numbers of columns"),
+            std::string::npos);
+  EXPECT_NE(trouble(values, numbers).find("features are numbers of columns, and the model reads values"),
+            std::string::npos);
+  EXPECT_NE(trouble(values, fewer).find("rows of 2 numbers, and the model reads 3"), std::string::npos);
+  EXPECT_EQ(trouble(numbers, put(dir / "n2", "a\tx\ttrain\t1\n")), "nothing was thrown");
+  EXPECT_NE(error_with_kind([&] {
+              open_rows({{numbers, edges, values, edges}, "data.train"}, DataFormat::graph);
+            }).find("other features than those of " + numbers),
+            std::string::npos);
+}
+
+/// Nodes of the graph that is trained on are others only where a split says so.
+TEST(Graphs, WithoutSplitsNothingIsLeftToValidateOn) {
+  TempFolder dir(memory_folder());
+  const std::string nodes = put(dir / "n", "a\tx\t\t1\n"), edges = put(dir / "e", "a\ta\n");
+  RowExample e;
+  EXPECT_TRUE(open_rows({{nodes, edges}, "data.valid"}, DataFormat::graph)->next(e));
+  EXPECT_EQ(
+      error_with_kind([&] {
+        open_rows({{nodes, edges}, "data.valid", true, true}, DataFormat::graph)->next(e);
+      }),
+      "data: data.valid: no node of n has a split, so all are trained on\n  fix: write train, valid or test into its "
+      "third column, or name other files for it");
 }
 
 Encoders shape_encoders(int64_t side) {
@@ -172,6 +248,9 @@ TEST(RowShape, IsKeptInAFile) {
   EXPECT_EQ(back.width, 3);
   EXPECT_EQ(back.grid, shape.grid);
   EXPECT_EQ(back.longest, 476);
+  EXPECT_FALSE(back.by_column);
+  RowShape{3, {}, 476, true}.save(dir.path());
+  EXPECT_TRUE(RowShape::load(dir.path()).by_column);
   for (const char* text :
        {"", "attune rows 1\nwidth = 3\ngrid = 28 18\nlongest = 476\nhash = 0\n", "attune rows 2\n"}) {
     put(dir / RowShape::kFile, text);
