@@ -36,6 +36,7 @@ struct ModelDescription {
   std::string folder;
   std::string task, source_language, target_language;
   std::string shape;  // "encoder-decoder"
+  std::string kind;   // the families of its sides: "transformer", "rnn + transformer"
   int64_t encoder_layers = 0, decoder_layers = 0, d_model = 0, d_ff = 0, heads = 0;
   std::string norm, position, attention, tie;
   std::string tokenizer;                                 // "bpe", ...

@@ -86,7 +86,7 @@ struct Embedder::Body {
 Embedder::Embedder(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   body_->opened = open_model_files(model, &body_->pool);
   if (body_->opened.tokenizers.rows) refuse_model(body_->opened.recipe, model);
-  if (body_->opened.recipe.model.kind.kind == "bag")
+  if (is_bag(body_->opened.recipe.model))
     fail(ErrorKind::model, "{} is a bag of words: it has no vectors of texts\n  fix: name a model that has layers",
          model);
 }

@@ -42,7 +42,10 @@ void describe_recipe(ModelDescription& d) {
   const Fields fields = fields_of(r);
   const auto word = [&](const char* key) { return text_of(find_field(fields, key).get()); };
   d.task = word("task");
-  d.shape = r.model.kind.kind == "bag" ? "bag" : word("model.shape");
+  d.shape = is_bag(r.model) ? "bag" : word("model.shape");
+  const std::string reads = encoder_kind(r.model).text(), writes = decoder_kind(r.model).text();
+  const bool both = has_encoder(r.model.shape) && has_decoder(r.model.shape);
+  d.kind = both && reads != writes ? reads + " + " + writes : has_encoder(r.model.shape) ? reads : writes;
   d.norm = word("model.norm");
   d.tie = word("model.tie");
   d.position = word("model.position");

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "model/parts.h"
+#include "model/unused.h"
 #include "run/training_run.h"
 #include "train/guidance.h"
 #include "train/optimizer/optimizer.h"
@@ -49,6 +50,7 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->out = options.out.empty() ? default_run(options.recipe) : options.out;
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
+    refuse_unused(body_->recipe);
     const DataSettings& data = body_->recipe.data;
     check_files("data.train", data.train, data.encoding);
     check_files("data.valid", data.valid, data.encoding);

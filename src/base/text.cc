@@ -58,7 +58,8 @@ std::string human_bytes(int64_t bytes) {
 }
 
 std::string duration_text(double seconds) {
-  const auto s = static_cast<int64_t>(seconds + 0.5);
+  constexpr double kLongest = 3.6e12;  // a billion hours, and what is no number
+  const auto s = static_cast<int64_t>((seconds < kLongest ? seconds : kLongest) + 0.5);
   if (s < 60) return fmt::format("{} s", s);
   if (s < 3600) return fmt::format("{} min {:02} s", s / 60, s % 60);
   return fmt::format("{} h {:02} min", s / 3600, s / 60 % 60);

@@ -11,6 +11,7 @@
 #include "inference/model_files.h"
 #include "inference/predictor.h"
 #include "kernels/matrix/gemm.h"
+#include "model/unused.h"
 #include "run/start_model.h"
 #include "train/loop.h"
 
@@ -74,7 +75,10 @@ TrainFigure bench_train(const TrainBench& bench) {
   check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
         bench.threads, bench.updates);
   const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
-  return with_places(recipe.places, [&] { return measured(bench, recipe); });
+  return with_places(recipe.places, [&] {
+    refuse_unused(recipe);
+    return measured(bench, recipe);
+  });
 }
 
 }  // namespace attune

@@ -180,7 +180,7 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
 
   std::vector<VariantChoice> choices = variants_of(options.over);
   const bool one_head = kinds_of_head(shared.model.head).size() == 1;
-  if (shared.task == Task::classify && one_head && !any_bag(choices) && shared.model.kind.kind != "bag") {
+  if (shared.task == Task::classify && one_head && !any_bag(choices) && !is_bag(shared.model)) {
     VariantChoice bag{"bag", {{"model.shape", "bag"}, {"train.learning_rate", "1e-2"}}};
     if (Choice head = shared.model.head;
         head.options.erase("ngrams") > 0)  // what they are beside an encoder, it is alone

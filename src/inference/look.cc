@@ -28,7 +28,7 @@ LookedAt::LookedAt(const Model& model, const AttentionChoice& choice)
                                         : model.decoder()->attention_layers());
   if (layers_ == 0)
     fail(ErrorKind::usage, "{} attends to nothing{}\n  fix: name a model that has such layers",
-         model.options().kind.kind == "bag" ? "a bag of words" : "model.kind = " + model.options().kind.literal(),
+         is_bag(model.options()) ? "a bag of words" : "model.kind = " + model.options().kind.literal(),
          of_encoder ? ""
          : cross    ? " that it reads"
                     : " in what it says");

@@ -14,7 +14,7 @@ namespace attune {
 
 ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
-  const bool bag = recipe.model.kind.kind == "bag";
+  const bool bag = is_bag(recipe.model);
   if (const auto& rows = tokenizers.rows) {
     ModelSizes sizes{0, std::max(1, tokenizers.labels->size()), rows->longest};
     sizes.source_width = rows->width;

@@ -38,6 +38,27 @@ class BagEncoder : public Encoder {
   int table_;
 };
 
+/// It has words, and a number for each label and each of them.
+inline constexpr const char* kNotOfBag[] = {"d_model",
+                                            "d_ff",
+                                            "heads",
+                                            "heads_kv",
+                                            "input",
+                                            "mixer",
+                                            "dropout",
+                                            "attention_dropout",
+                                            "activation_dropout",
+                                            "layer_dropout",
+                                            "norm",
+                                            "residual",
+                                            "feed_forward",
+                                            "activation",
+                                            "position",
+                                            "attention",
+                                            "recompute",
+                                            "pool",
+                                            "vectors"};
+
 struct BagFamily {
   static constexpr ModelKind kKind{
       .name = "bag",
@@ -46,6 +67,7 @@ struct BagFamily {
       .cost = "n",
       .cite = "Joachims 1998, Text Categorization with Support Vector Machines",
       .decodes = false,
+      .ignores = kNotOfBag,
   };
   struct Options {
     template <class V>

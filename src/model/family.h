@@ -2,6 +2,7 @@
 // its citation, and one line in families.inc; a recipe names it (model.kind), for both sides or for each.
 #pragma once
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -42,6 +43,7 @@ struct ModelKind {
   const char* cost;  // of a layer
   const char* cite;
   bool encodes = true, decodes = true;
+  std::span<const char* const> ignores = {};  // keys of [model] that it has no use for (model/unused.cc)
 };
 /// All there are, in the order of families.inc.
 const std::vector<ModelKind>& model_kinds();

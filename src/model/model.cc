@@ -31,7 +31,6 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
   check(!(reads || reads_only) || sizes.source_vocabulary > 0 || sizes.source_width > 0, "model",
         "the source vocabulary is empty");
   check(!writes || sizes.target_vocabulary > 0, "model", "the target vocabulary is empty");
-  check(o.d_model % o.heads == 0, "model", "d_model = {} is not a multiple of heads = {}", o.d_model, o.heads);
 
   Blueprint::Shared shared{parameters_};
   const Blueprint top(shared);

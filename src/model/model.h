@@ -100,4 +100,7 @@ class Model {
   std::unique_ptr<Head> head_;
 };
 
+/// Whether losses are means over texts, not over answers or words.
+inline bool counts_texts(const Model& model) { return model.head() && model.head()->counts_texts(); }
+
 }  // namespace attune

@@ -57,7 +57,8 @@ void check_rows(const Recipe& r) {
   const bool image = r.task == Task::image;
   const char* task = image ? "image" : "graph";
   demand(format == (image ? DataFormat::idx : DataFormat::graph),
-         "data.format holds texts, and task = \"{}\" reads none\n  fix: leave data.format out", task);
+         "data.format {}, and task = \"{}\" reads {}\n  fix: leave data.format out",
+         rows ? "is that of another task" : "holds texts", task, image ? "pictures" : "graphs");
   for (const auto& [key, where] : r.places.said)
     demand(!key.starts_with("tokenizer."),
            "{} is for texts, and task = \"{}\" reads none\n  fix: leave [tokenizer] out", key, task);
@@ -66,8 +67,20 @@ void check_rows(const Recipe& r) {
   for (const char* key : kTextKeys)
     demand(find_field(said, key).get() == find_field(standard, key).get(),
            "{} is for texts, and task = \"{}\" reads none\n  fix: leave it out", key, task);
-  demand(r.model.kind.kind != "bag",
-         "model.kind = \"bag\" counts words, and task = \"{}\" has none\n  fix: leave it out", task);
+  demand(!is_bag(r.model), "model.kind = \"bag\" counts words, and task = \"{}\" has none\n  fix: leave it out", task);
+  const std::string& input = (r.model.source_input.kind.empty() ? r.model.input : r.model.source_input).kind;
+  demand(image || input != "convolution",
+         "model.input = \"convolution\" joins rows that follow one another, and nodes do not\n  fix: leave "
+         "model.input out");
+  for (const Choice* position : {&r.model.position, &r.model.encoder_position})
+    demand(image || position->kind.empty() || position->kind == "none",
+           "model.position = {} tells the order of rows, and the nodes of a graph have none\n  fix: leave it out",
+           position->literal());
+  demand(image || encoder_kind(r.model).kind != "rnn",
+         "model.kind = \"rnn\" reads rows one after another, and the nodes of a graph have no order\n  fix: leave "
+         "model.kind out");
+  demand(r.model.pool.kind != "pair",
+         "model.pool = \"pair\" compares two texts, and task = \"{}\" reads none\n  fix: leave model.pool out", task);
   demand(image || r.train.label_weights == LabelWeights::equal,
          "train.label_weights goes by examples, and a graph is one\n  fix: leave label_weights out");
   const char* head = image ? "label" : "tags";
@@ -78,7 +91,7 @@ void check_rows(const Recipe& r) {
 
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
-  const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = m.kind.kind == "bag";
+  const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = is_bag(m);
   demand(!encoder || bag || m.encoder_layers > 0,
          "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4");
   demand(!decoder || m.decoder_layers > 0,
@@ -90,8 +103,10 @@ void check_model(const Recipe& r) {
              {"encoder_heads", m.encoder_heads},
              {"decoder_heads", m.decoder_heads},
              {"cross_heads", m.cross_heads}};
+  const bool attends =
+      (encoder && encoder_kind(m).kind == "transformer") || (decoder && decoder_kind(m).kind == "transformer");
   for (const auto& [key, heads] : all) {
-    if (heads == 0) continue;
+    if (heads == 0 || !attends) continue;
     demand(m.d_model % heads == 0,
            "model.d_model = {} is not a multiple of model.{} = {}\n  fix: heads of 32 or 64 numbers are usual",
            m.d_model, key, heads);
@@ -162,10 +177,11 @@ void check_answers(const Recipe& r) {
   if (reads_rows(r.task)) {
     // check_rows has looked at it
   } else if (r.task == Task::tag) {
-    for (const char* of_texts : {"label", "labels", "number", "several", "words"})
+    for (const char* of_texts : {"label", "labels", "number", "several", "words", "vectors"})
       demand(kind != of_texts, "model.head = \"{}\" gives no label to each word\n  fix: set model.head = \"tags\"",
              kind);
   } else {
+    demand(kind != "vectors", "model.head = \"vectors\" is for tasks that want vectors\n  fix: leave model.head out");
     for (const char* of_words : {"tags", "words"})
       demand(kind != of_words,
              "model.head = \"{}\" says something about each word, and a classifier about whole texts\n"
@@ -180,7 +196,10 @@ void check_answers(const Recipe& r) {
   demand(std::ssize(heads) == r.data.answers,
          "data.answers = {} column{}, and model.head = {} wants {}\n  fix: set data.answers = {}", r.data.answers,
          r.data.answers == 1 ? "" : "s", r.model.head.literal(), heads.size(), heads.size());
-  demand(heads.size() == 1 || (r.task == Task::classify && r.model.kind.kind != "bag"),
+  demand(kind != "labels" || r.data.weights.texts.empty(),
+         "data.weights weighs texts that have one answer, and model.head = \"labels\" gives a set\n  fix: leave "
+         "data.weights out");
+  demand(heads.size() == 1 || (r.task == Task::classify && !is_bag(r.model)),
          "model.head = \"several\" is for classifiers with an encoder\n  fix: choose another head");
   demand(heads.size() == 1 || r.train.label_weights == LabelWeights::equal,
          "train.label_weights goes by one set of labels, and there are several\n  fix: leave label_weights out");

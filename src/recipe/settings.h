@@ -309,6 +309,11 @@ extern template Fields fields_of<ModelOptions>(ModelOptions&);
 
 /// What a recipe of the task says where it says nothing: the defaults above, but for those that name the task.
 Recipe defaults_of(Task task);
+/// The family of the side that reads, and of the one that writes: its own, or that of the model.
+inline const Choice& encoder_kind(const ModelOptions& m) { return m.encoder.kind.empty() ? m.kind : m.encoder; }
+inline const Choice& decoder_kind(const ModelOptions& m) { return m.decoder.kind.empty() ? m.kind : m.decoder; }
+/// Whether what reads is a bag of words.
+inline bool is_bag(const ModelOptions& m) { return has_encoder(m.shape) && encoder_kind(m).kind == "bag"; }
 /// What a head is, or, of several, each of them: "label", "number".
 std::vector<std::string> kinds_of_head(const Choice& head);
 /// Whether a number is among what a model answers.

@@ -222,8 +222,8 @@ void StartModel::give(Model& model, const Tokenizers& now, ThreadPool* pool) {
   if (!troubles.empty())
     fail(ErrorKind::recipe,
          "train.start: the model in {} is not the recipe's: {}\n  fix: make [model] and data.max_length those of "
-         "{}/{}, or say what to take: train.start_parts = [\"encoder\"]",
-         dir_, some_of(troubles), dir_, kRecipeName);
+         "{}/{}, or say what to take: train.start_parts = [\"{}\"]",
+         dir_, some_of(troubles), dir_, kRecipeName, taker.has("encoder") ? "encoder" : "decoder");
   parameters.repack(pool);
 
   notes_ = {fmt::format("started from {}: {} of {} parameters taken, {} frozen", dir_, taker.taken,

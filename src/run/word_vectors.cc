@@ -15,7 +15,7 @@ float* embeddings_of(Model& model) {
   Parameters& all = model.parameters();
   for (const char* name : {"encoder.embedding.weight", "embedding.weight", "decoder.embedding.weight"})
     for (const NamedParameter& p : all.named())
-      if (p.name == name) return all.data() + p.offset;
+      if (p.name == name && p.shape.cols() == model.options().d_model) return all.data() + p.offset;
   fail(ErrorKind::recipe, "train.vectors: this model has no embeddings\n  fix: leave train.vectors out");
 }
 

@@ -39,7 +39,7 @@ Likelihood Evaluator::operator()(const Corpus& corpus) {
   do {
     batches.next(batch);
     sum.nats += negative_log_likelihood(batch);
-    sum.tokens += counted_rows(batch.target());
+    sum.tokens += counts_texts(model_) ? batch.size() : counted_rows(batch.target());
   } while (batch.next.epoch == 0);
   return sum;
 }

@@ -83,8 +83,9 @@ UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& 
     result.target_tokens += batch.target_tokens();
     result.sentences += batch.size();
     const Column<float>& weights = batch.target().weights;
-    weight += weights.empty() ? static_cast<double>(batch.target_tokens())
-                              : std::accumulate(weights.begin(), weights.end(), 0.0);
+    weight += counts_texts(model_) ? static_cast<double>(batch.size())
+              : weights.empty()    ? static_cast<double>(batch.target_tokens())
+                                   : std::accumulate(weights.begin(), weights.end(), 0.0);
     result.flops += training_flops(model_, {batch.has_source() ? &batch.source.segments : nullptr,
                                             batch.target().right.segments, !batch.read.streams.empty()});
   }

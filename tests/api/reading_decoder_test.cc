@@ -85,7 +85,7 @@ TEST(QuantizeAnswers, BySameMetricAndSameAnswers) {
   } cases[] = {{"classify", "", {}, "accuracy"},
                {"classify", "head = { kind = \"label\", ngrams = 2 }\npool = \"attention\"", {}, "accuracy"},
                {"classify", "", kDecoder, "accuracy"},
-               {"classify", "kind = \"bag\"", {}, "accuracy"},
+               {"classify", "", {"model.kind=bag"}, "accuracy"},
                {"language", "shape = \"encoder\"", {}, "perplexity"}};
   for (const auto& c : cases) {
     const bool masked = std::string(c.task) == "language";
@@ -99,6 +99,7 @@ TEST(QuantizeAnswers, BySameMetricAndSameAnswers) {
       EXPECT_EQ(r.metric, c.metric);
       EXPECT_EQ(r.lines, 60);
       EXPECT_EQ(r.answers, masked ? 0 : 60);
+      EXPECT_EQ(r.compared, !masked);
       if (!masked) { EXPECT_GE(r.same_best, 0.95) << c.more; }
       EXPECT_NEAR(r.score_after, r.score_before, 5) << c.more;
       EXPECT_LT(r.bytes_after, r.bytes_before);

@@ -151,6 +151,30 @@ struct Fault {
 
 /// Adam's first step moves every weight by the rate, whatever its gradient: m / (1 - b1) over the root of v / (1 - b2)
 /// is 1. A skipped update is none of the steps that b1 and b2 are raised to.
+/// Where answers are sets of labels, the loss is the mean over texts; from one without labels is learned too.
+TEST(Learner, ATextCountsOnceHoweverManyLabelsItHas) {
+  ModelOptions o = tiny_options();
+  o.shape = ModelShape::encoder;
+  o.head = {"labels"};
+  o.dropout = 0;
+  const auto sentences = random_sentences(3, 9, 20, 1);
+  const auto loss = [&](const std::vector<std::vector<int32_t>>& texts, const std::vector<std::vector<int32_t>>& sets) {
+    Model m(o, {.source_vocabulary = 20, .target_vocabulary = 3, .longest = 100});
+    m.initialize(1);
+    Batch b = batch_of(TinyBatch::of(texts), {}, TinyBatch::of(sets));
+    b.examples.own().resize(texts.size());
+    ThreadPool pool(1);
+    TrainOptions train;
+    train.shards = 1;
+    const Batch* one = &b;
+    return Learner(m, train, 21, pool).update({&one, 1}).loss;
+  };
+  const std::vector<int32_t> many{2, 0}, none;
+  const double of_many = loss({sentences[0]}, {many}), of_none = loss({sentences[1]}, {none});
+  EXPECT_GT(of_none, 0.1);
+  EXPECT_NEAR(loss({sentences[0], sentences[1]}, {many, none}), (of_many + of_none) / 2, 1e-5);
+}
+
 TEST(Learner, SkippedUpdatesAreNoneOfAdams) {
   for (const int64_t skipped : {0, 1, 5}) {
     ModelOptions m = tiny_options({});

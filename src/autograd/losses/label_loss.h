@@ -8,7 +8,7 @@ namespace attune {
 struct SetLoss {
   Var scores;                          // [n, labels]: the logarithm of the odds of each
   Tensor targets = {};                 // i32: the labels that are right, of all rows one after another, ...
-  const Segments* segments = nullptr;  // ... so many of each row; must live until the backward pass is over
+  const Segments* segments = nullptr;  // ... so many of each row; must live until the backward pass is over. Below 0: none of the labels
   float scale = 1;
   Tensor weights = {};  // f32 [n] or missing: what each row's loss is multiplied by
 };

@@ -64,6 +64,7 @@ std::string as_json(const ModelDescription& d) {
            {"task", d.task},
            {"languages", languages},
            {"shape", d.shape},
+           {"kind", d.kind},
            {"encoder_layers", d.encoder_layers},
            {"decoder_layers", d.decoder_layers},
            {"d_model", d.d_model},
@@ -136,10 +137,13 @@ std::string as_text(const ModelDescription& d) {
   line("model", d.folder);
   if (!d.task.empty()) {
     line("task", d.task + (d.source_language.empty() ? "" : ", " + d.source_language + " to " + d.target_language));
+    const bool attends = d.kind.find("transformer") != std::string::npos;
     line("shape", d.shape == "bag" ? d.shape
-                                   : fmt::format("{}, {} layers, d_model {}, d_ff {}, {} heads", d.shape,
-                                                 layers_text(d), d.d_model, d.d_ff, d.heads));
-    if (d.shape != "bag")
+                  : attends ? fmt::format("{}, {} layers, d_model {}, d_ff {}, {} heads", d.shape, layers_text(d),
+                                          d.d_model, d.d_ff, d.heads)
+                            : fmt::format("{}, {} layers, d_model {}", d.shape, layers_text(d), d.d_model));
+    if (d.kind != "transformer" && d.shape != "bag") line("kind", d.kind);
+    if (attends)
       line("mechanism", fmt::format("attention {}, positions {}, {}-norm, tied embeddings: {}", d.attention, d.position,
                                     d.norm, d.tie));
   }

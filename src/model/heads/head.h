@@ -47,6 +47,8 @@ class Head {
   virtual Var scores(const Pass& pass, const HeadInput& in) const = 0;
   /// scale times the sum of what all answers cost, [1].
   virtual Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const = 0;
+  /// Whether a text counts once, however many answers it has: what a sum of losses is divided by.
+  virtual bool counts_texts() const { return false; }
   /// As many answers as such texts may have, for the planning of memory.
   virtual Segments most_answers(const Segments& texts) const;
   /// What the scores of one text mean: the answers, as `right` would have them. `moves`, where answers follow each

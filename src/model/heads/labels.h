@@ -24,6 +24,7 @@ class LabelsHead : public Head {
       : threshold_(o.threshold), pooled_(o, setup, setup.labels, b) {}
   Var scores(const Pass& pass, const HeadInput& in) const override { return pooled_(pass, in); }
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
+  bool counts_texts() const override { return true; }
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
 
  private:

@@ -5,6 +5,7 @@
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/pool.h"
+#include "base/error.h"
 
 namespace attune {
 
@@ -19,6 +20,7 @@ std::vector<int32_t> lengths_of_sides(const Ctx& ctx, const Encoded& in) {
     const int64_t begin = in.rows->segments.begin(i), end = in.rows->segments.begin(i + 1);
     int64_t middle = (begin + end) / 2;  // of a rehearsal, which has no tokens
     ctx.run([&] {
+      check(!in.rows->ids.empty(), "pooling", "\"pair\" compares texts");
       for (middle = begin; middle < end && in.rows->ids.data()[middle] != kBetween;) ++middle;
       middle = std::min(middle + 1, end);
     });

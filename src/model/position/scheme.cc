@@ -73,7 +73,7 @@ std::unique_ptr<PositionScheme> make_position(const Choice& choice, const Positi
     fail(ErrorKind::recipe,
          "{} = \"{}\" counts along one axis, and these places have {}\n  fix: \"sinusoidal\", \"learned\" or \"none\"",
          key, choice.kind, axes);
-  if (axes > 1 && setup.d_model % axes != 0)
+  if (axes > 1 && setup.d_model % axes != 0 && choice.kind != "none")
     fail(ErrorKind::recipe,
          "model.d_model = {} is not a multiple of the {} axes, which share the columns of {} = \"{}\"\n  fix: raise it "
          "by "

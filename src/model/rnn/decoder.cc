@@ -28,7 +28,6 @@ RnnDecoder::RnnDecoder(const RnnOptions& options, const SideSetup& s, const Blue
       read_width_(s.read_width),
       rate_(static_cast<float>(s.options.dropout)),
       place_(b.at("0").at("cross").name()) {
-  refuse_unused(s);
   if (s.options.shape == ModelShape::prefix)
     fail(ErrorKind::recipe,
          "model.shape = \"prefix\" reads the source as a decoder whose rows attend to each other, and {} = \"rnn\" has "

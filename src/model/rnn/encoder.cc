@@ -14,7 +14,6 @@ std::unique_ptr<Input> recurrent_input(const InputSetup& s, const Blueprint& b) 
 
 RnnEncoder::RnnEncoder(const RnnOptions& options, const SideSetup& s, const Blueprint& b)
     : width_(s.options.d_model * (options.bidirectional ? 2 : 1)), rate_(static_cast<float>(s.options.dropout)) {
-  refuse_unused(s);
   if (s.options.head.kind == "words" && options.bidirectional)
     fail(ErrorKind::recipe,
          "model.head = \"words\" tells words by the encoder's own vectors, and {} = \"rnn\" puts out {} numbers, not "
@@ -52,7 +51,7 @@ double RnnEncoder::multiplied_weights(double share) const {
   double sum = 0;
   for (const Layer& l : layers_)
     sum += l.forward->multiplied_weights() + (l.backward ? l.backward->multiplied_weights() : 0);
-  return share * sum;
+  return share * sum * input_->rows_per_row() + input_->multiplied_weights();
 }
 
 }  // namespace attune

@@ -87,6 +87,11 @@ class RnnDecoder : public Decoder {
   uint64_t readout_site_;
 };
 
+/// What no recurrent network has: heads, norms, positions.
+inline constexpr const char* kNotOfRnn[] = {
+    "d_ff", "heads",    "heads_kv",     "mixer",      "attention_dropout", "activation_dropout", "layer_dropout",
+    "norm", "residual", "feed_forward", "activation", "position",          "attention",          "recompute"};
+
 struct RnnFamily {
   static constexpr ModelKind kKind{
       .name = "rnn",
@@ -94,6 +99,7 @@ struct RnnFamily {
       .path = "n",
       .cost = "n d^2",
       .cite = "Bahdanau et al. 2014, Neural Machine Translation by Jointly Learning to Align and Translate",
+      .ignores = kNotOfRnn,
   };
   using Options = RnnOptions;
   static std::unique_ptr<Encoder> encoder(const Options& o, const SideSetup& s, const Blueprint& b) {
@@ -104,8 +110,6 @@ struct RnnFamily {
   }
 };
 
-/// ErrorKind::recipe for what a recipe says that no recurrent network has: heads, norms, positions.
-void refuse_unused(const SideSetup& setup);
 /// The input of a recurrent side: rows come one after another, so nothing has to tell them where they stand.
 std::unique_ptr<Input> recurrent_input(const InputSetup& setup, const Blueprint& b);
 

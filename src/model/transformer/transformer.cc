@@ -20,7 +20,9 @@ namespace attune {
 namespace {
 
 void add_blocks(std::vector<Block>& blocks, const SideSetup& s, const Blueprint& b, const Input& input, bool decoder) {
-  const int64_t layers = decoder ? s.options.decoder_layers : s.options.encoder_layers;
+  const ModelOptions& o = s.options;
+  check(o.d_model % o.heads == 0, "model", "d_model = {} is not a multiple of heads = {}", o.d_model, o.heads);
+  const int64_t layers = decoder ? o.decoder_layers : o.encoder_layers;
   for (int l = 0; l < layers; ++l) blocks.emplace_back(s, b.at(std::to_string(l)), l, input, decoder);
 }
 

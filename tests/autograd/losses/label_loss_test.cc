@@ -58,6 +58,25 @@ TEST(SetLoss, LargeScoresAreNoTrouble) {
   EXPECT_EQ(run_checked(op, {scores}, DType::f32).value[0], 2500);
 }
 
+/// A label of the validation set that training never had is none of the labels: all of them are wrong.
+TEST(SetLoss, UnknownLabelsAreNoneOfThem) {
+  const Segments segments = Segments::of_lengths({1}), none = Segments::of_lengths({0});
+  const std::vector<int32_t> targets{-1};
+  const auto loss = [&](bool unknown) {
+    return run_checked(
+               [&](Ctx& ctx, const std::vector<Var>& in) {
+                 SetLoss a{in[0]};
+                 a.targets = Tensor(targets.data(), Shape{unknown ? 1 : 0});
+                 a.segments = unknown ? &segments : &none;
+                 return set_loss(ctx, a);
+               },
+               {{{1, 2}, {0.5, -1}}}, DType::f64)
+        .value[0];
+  };
+  EXPECT_EQ(loss(true), loss(false));
+  EXPECT_NEAR(loss(true), (std::log1p(std::exp(0.5)) + std::log1p(std::exp(-1))) / 2, 1e-12);
+}
+
 TEST(NumberLoss, IsTheDefinitionAndItsGradient) {
   const std::vector<float> targets{1, -2, 0.5f}, weights{1, 2, 0};
   const CheckInput values = random_input({3, 1}, 1);

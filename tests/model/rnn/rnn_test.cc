@@ -9,6 +9,7 @@
 
 #include "checks.h"
 #include "model/contract.h"
+#include "model/unused.h"
 #include "train/learner.h"
 
 namespace attune {
@@ -180,7 +181,14 @@ TEST(Rnn, RefusesWhatItHasNoUseFor) {
   const auto said = [](const std::string& key, const std::string& value) {
     ModelOptions o = recurrent();
     set_field(o, key, std::string_view(value));
-    return without_fix(error_of([&] { model_of(o); }, ErrorKind::recipe));
+    return without_fix(error_of(
+        [&] {
+          Recipe r;
+          r.model = o;
+          refuse_unused(r);
+          model_of(o);
+        },
+        ErrorKind::recipe));
   };
   const std::string no_use = ": model.kind = \"rnn\" has no use for it";
   EXPECT_EQ(said("heads", "8"), "model.heads = 8" + no_use);
