@@ -9,14 +9,14 @@ _attune() {
   local metric="--ref --sentence-level --confidence --paired --samples --seed"
   case "$previous" in
   --isa) words="auto avx512 avx2 baseline" ;;
-  --kind) words="bpe word char" ;;
+  --kind) words="bpe unigram wordpiece byte char word" ;;
   --tokenize) words="13a intl char zh none" ;;
   --smooth) words="exp floor none" ;;
   --paired) words="bootstrap randomization" ;;
   --variant) words="1 2 L" ;;
   --pool) words="mean first last max" ;;
   --unit) words="line word" ;;
-  --format) words="lines conll" ;;
+  --format) [[ $at == " tag"* ]] && words="labels pairs conll" || words="lines conll" ;;
   --average) words="macro micro weighted" ;;
   --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
   --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width | --alignment-layer | --alignment-heads | --prompt | --stop) words="" ;;
@@ -32,7 +32,7 @@ _attune() {
     " embed"*) words="--pool --npy --batch-tokens $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width $common" ;;
     " test"*) words="--set $search $common" ;;
-    " new") words="translate language probe:copy probe:listops probe:agreement $common" ;;
+    " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
     " new "*) words="--out --force --truncate $common" ;;
@@ -59,7 +59,7 @@ _attune() {
     " bench train"*) words="--set --updates --warm $common" ;;
     " bench decode"*) words="--beam --batch-tokens --length-penalty --max-length --lines --latency-lines --rounds --no-shortlist $common" ;;
     " bench gemm"*) words="--shapes --seconds $common" ;;
-    " bench attention"*) words="--length --heads --dim --causal --band --mechanism --rows --sentences --dropout --seconds $common" ;;
+    " bench attention"*) words="--length --heads --dim --causal --band --mechanism --rows --sentences --dropout --decode --seconds $common" ;;
     *) words="$common" ;;
     esac
     ;;

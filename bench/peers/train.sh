@@ -19,7 +19,7 @@ Runs `attune bench train` and the peer by turns on this machine and prints one t
   --attune PATH   the program (default: build/attune of this source tree)
   --json FILE     all figures as JSON, too
 
-example: bench/peers/train.sh --peers ../shared/peers --data ../shared/data/multi30k-tok
+example: bench/peers/train.sh --peers peers --data multi30k
 example: bench/peers/train.sh --peers peers --data data --python /opt/new/bin/python --compile --models tiny --rounds 1
 END
 }
