@@ -18,7 +18,8 @@ namespace attune {
 
 namespace {
 
-constexpr double kLikelyShare = 0.4;  // of the peak, that small rows reach
+constexpr double kLikelyShare = 0.4;     // of the peak, that small rows reach
+constexpr double kShareOfGraphs = 0.06;  // one example has few parts to work on, and edges are followed one by one
 
 /// What some files hold.
 struct RowsLook {
@@ -120,7 +121,7 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
   const int64_t in_batch = std::clamp<int64_t>(r.train.batch_tokens.tokens / look.shape.longest, 1, look.examples);
   const Segments one = Segments::single(look.shape.longest), answers = Segments::single(image ? 1 : look.shape.longest);
   n.seconds = r.train.stop.count * static_cast<double>(in_batch) * training_flops(model, {&one, answers}) /
-              (1e9 * kLikelyShare * peak_gflops(threads));
+              (1e9 * (image ? kLikelyShare : kShareOfGraphs) * peak_gflops(threads));
 
   auto& notes = n.notes;
   // Files beside those that are trained on: they must be alike.

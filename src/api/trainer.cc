@@ -50,7 +50,8 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->out = options.out.empty() ? default_run(options.recipe) : options.out;
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
-    refuse_unused(body_->recipe);
+    // A run that was begun goes on, whatever it says.
+    if (options.fresh || !std::filesystem::exists(body_->out + "/" + kRecipeName)) refuse_unused(body_->recipe);
     const DataSettings& data = body_->recipe.data;
     check_files("data.train", data.train, data.encoding);
     check_files("data.valid", data.valid, data.encoding);
