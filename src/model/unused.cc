@@ -83,7 +83,8 @@ void refuse_of_model(const Recipe& r, const Unused& unused) {
   if (!any_side_uses("recompute")) unused("train.recompute", none);
   if (!any_side_uses("vectors")) unused("train.vectors", none);
   const bool pools = r.task == Task::classify || r.task == Task::image;
-  if (!pools || !any_side_uses("pool"))
+  const bool its_own = is_bag(m) && m.pool.kind == "bag";
+  if (!pools || (!any_side_uses("pool") && !its_own))
     unused("model.pool", pools ? none : "this task does not make one vector of a text");
   if (!encoder || reads.kind != "bag") unused("model.ngrams", "only model.kind = \"bag\" counts words in a row");
 }

@@ -73,6 +73,7 @@ TEST(Unused, UsualValuesAndOtherFamiliesPass) {
     const std::string text = recipe_text(read_recipe(std::string("task = \"") + task + "\"\n", "r.toml"));
     EXPECT_EQ(unused(text), "no error") << task;
   }
+  EXPECT_EQ(unused("task = \"classify\"\n[model]\nkind = \"bag\"\npool = \"bag\"\n"), "no error");
   const std::string file = "task = \"classify\"\n[model]\nheads = 8\nd_model = 64\nnorm = \"pre\"\n";
   EXPECT_EQ(unused(file, {"model.shape=bag"}), "no error");
   EXPECT_EQ(unused(file, {"model.kind=rnn"}), "no error");
