@@ -19,7 +19,7 @@ namespace attune {
 namespace {
 
 constexpr double kLikelyShare = 0.4;     // of the peak, that small rows reach
-constexpr double kShareOfGraphs = 0.06;  // one example has few parts to work on, and edges are followed one by one
+constexpr double kShareOfGraphs = 0.06;  // of one example few parts can be worked on at once; Cora reaches 7 %
 
 /// What some files hold.
 struct RowsLook {
@@ -28,10 +28,14 @@ struct RowsLook {
   RowShape shape;
 };
 
-RowsLook look_at_rows(const std::vector<std::string>& files, const std::string& key, DataFormat format,
-                      bool of_train = false) {
+/// Where rows are `known`, these must be such, too.
+RowsLook look_at_rows(const RowFiles& files, DataFormat format, const RowShape* known = nullptr) {
   RowsLook look;
-  const auto reader = open_rows({files, key, true, of_train}, format);
+  const auto reader = open_rows(files, format);
+  if (known) {
+    reader->widen(known->width);
+    check_row_shape(reader->shape(), *known, join(files.files, ", "));
+  }
   look.shape = reader->shape();
   for (RowExample e; reader->next(e);) {
     ++look.examples;
@@ -105,7 +109,7 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
   s.recipe = defaults_of(task);
   Recipe& r = s.recipe;
   const bool image = task == Task::image;
-  const RowsLook look = look_at_rows(n.train, "train", r.data.format);
+  const RowsLook look = look_at_rows({n.train, "train"}, r.data.format);
   image ? size_pictures(look, s) : size_graph(s);
   s.reasons["train.average"] = "1: the model is the best one, not a mean";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
@@ -124,13 +128,7 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
               (1e9 * (image ? kLikelyShare : kShareOfGraphs) * peak_gflops(threads));
 
   auto& notes = n.notes;
-  // Files beside those that are trained on: they must be alike.
-  const auto known_rows = [&](const std::vector<std::string>& files, const std::string& key) {
-    RowsLook other = look_at_rows(files, key, r.data.format);
-    if (look.shape.by_column) other.shape.width = std::max(other.shape.width, look.shape.width);
-    check_row_shape(other.shape, look.shape, join(files, ", "));
-    return other;
-  };
+  const auto beside = [&](const RowFiles& files) { return look_at_rows(files, r.data.format, &look.shape); };
   if (look.labels.size() == 1) notes.push_back("there is one label only: nothing to learn");
   constexpr size_t kShown = 10;
   std::vector<std::string> names(look.labels.begin(), look.labels.end());
@@ -142,21 +140,21 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
     notes.push_back(fmt::format("{} pictures of {} x {} pixels to train on; {}", thousands(look.examples),
                                 look.shape.grid[0], look.shape.grid[1], labels));
     n.valid_pairs = n.held_out ? std::min({std::max<int64_t>(1, look.examples / 50), int64_t{1000}, look.examples - 1})
-                               : known_rows(n.valid, "valid").examples;
+                               : beside({n.valid, "valid"}).examples;
     notes.push_back(n.held_out ? fmt::format("no validation files: about {} pictures will be held out for it",
                                              thousands(n.valid_pairs))
                                : fmt::format("validation: {} pictures", thousands(n.valid_pairs)));
     if (!n.test.empty()) {
-      n.test_pairs = known_rows(n.test, "test").examples;
+      n.test_pairs = beside({n.test, "test"}).examples;
       notes.push_back(fmt::format("test: {} pictures", thousands(n.test_pairs)));
     }
   } else {
     notes.push_back(fmt::format("{} nodes of {} features, {} of them to train on; {}", thousands(look.shape.longest),
                                 thousands(look.shape.width), thousands(look.counted), labels));
-    n.valid_pairs = look_at_rows(n.valid.empty() ? n.train : n.valid, "valid", r.data.format, n.valid.empty()).counted;
+    n.valid_pairs = beside({n.valid.empty() ? n.train : n.valid, "valid", true, n.valid.empty()}).counted;
     notes.push_back(fmt::format("validation: {} nodes", thousands(n.valid_pairs)));
     if (!n.test.empty()) {
-      n.test_pairs = known_rows(n.test, "test").counted;
+      n.test_pairs = beside({n.test, "test"}).counted;
       notes.push_back(fmt::format("test: {} nodes", thousands(n.test_pairs)));
     }
   }

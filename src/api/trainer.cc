@@ -51,7 +51,7 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
     // A run that was begun goes on, whatever it says.
-    if (options.fresh || !std::filesystem::exists(body_->out + "/" + kRecipeName)) refuse_unused(body_->recipe);
+    if (options.fresh || checkpoints(body_->out).empty()) refuse_unused(body_->recipe);
     const DataSettings& data = body_->recipe.data;
     check_files("data.train", data.train, data.encoding);
     check_files("data.valid", data.valid, data.encoding);

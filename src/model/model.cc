@@ -12,16 +12,6 @@
 
 namespace attune {
 
-namespace {
-
-/// The family of a side: its own, or that of the model.
-SideSetup side(const ModelOptions& o, const ModelSizes& sizes, const Choice& own, const char* key, int table) {
-  const bool given = !own.kind.empty();
-  return {o, sizes, given ? own : o.kind, given ? key : "model.kind", table};
-}
-
-}  // namespace
-
 Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen)
     : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
@@ -39,12 +29,12 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
   check(!all_tied || sizes.source_vocabulary == sizes.target_vocabulary, "model",
         "vocabularies of {} and {} words can't share one matrix", sizes.source_vocabulary, sizes.target_vocabulary);
   const int common = all_tied ? top.matrix("embedding.weight", sizes.target_vocabulary, o.d_model, init) : -1;
-  if (reads) encoder_ = make_encoder(side(o, sizes_, o.encoder, "model.encoder", common), top.at("encoder"));
+  if (reads) encoder_ = make_encoder({o, sizes_, encoder_kind(o), encoder_key(o), common}, top.at("encoder"));
   if (reads_only)
     encoder_ = std::make_unique<CausalEncoder>(
-        make_decoder(side(o, sizes_, o.decoder, "model.decoder", common), top.at("decoder")));
+        make_decoder({o, sizes_, decoder_kind(o), decoder_key(o), common}, top.at("decoder")));
   if (writes) {
-    SideSetup setup = side(o, sizes_, o.decoder, "model.decoder", common);
+    SideSetup setup{o, sizes_, decoder_kind(o), decoder_key(o), common};
     setup.read_width = encoder_ ? encoder_->width() : 0;
     decoder_ = make_decoder(setup, top.at("decoder"));
     output_ = o.tie == Tie::none ? top.matrix("output.weight", sizes.target_vocabulary, decoder_->width(), init)

@@ -60,27 +60,31 @@ class Unused {
   Fields fields_ = fields_of(given_), defaults_ = fields_of(usual_);
 };
 
-std::string no_use(const Choice& family) { return fmt::format("model.kind = \"{}\" has no use for it", family.kind); }
+std::string no_use(const char* key, const Choice& family) {
+  return fmt::format("{} = \"{}\" has no use for it", key, family.kind);
+}
 
 void refuse_of_model(const Recipe& r, const Unused& unused) {
   const ModelOptions& m = r.model;
   const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape);
   const Choice &reads = encoder_kind(m), &writes = decoder_kind(m);
-  const std::string side = "model.";
+  const std::string none_reads = no_use(encoder_key(m), reads), none_writes = no_use(decoder_key(m), writes);
+  const std::string model = "model.";
   for (const auto& [key, name] : kOfEncoder)
-    if (!encoder || ignores(reads, name)) unused(side + key, encoder ? no_use(reads) : "this model has no encoder");
+    if (!encoder || ignores(reads, name)) unused(model + key, encoder ? none_reads : "this model has no encoder");
   for (const auto& [key, name] : kOfDecoder)
-    if (!decoder || ignores(writes, name)) unused(side + key, decoder ? no_use(writes) : "this model has no decoder");
+    if (!decoder || ignores(writes, name)) unused(model + key, decoder ? none_writes : "this model has no decoder");
   for (const auto& [key, name] : kBetween)
     if (!encoder || !decoder || ignores(writes, name))
-      unused(side + key, encoder && decoder ? no_use(writes) : "no decoder of this model reads an encoder");
+      unused(model + key, encoder && decoder ? none_writes : "no decoder of this model reads an encoder");
   const auto any_side_uses = [&](const char* name) {
     return (encoder && !ignores(reads, name)) || (decoder && !ignores(writes, name));
   };
-  const std::string none = no_use(encoder ? reads : writes);
+  const std::string& none = encoder ? none_reads : none_writes;
   for (const char* key : kOfAnySide)
-    if (!any_side_uses(key)) unused(side + key, none);
+    if (!any_side_uses(key)) unused(model + key, none);
   if (!any_side_uses("recompute")) unused("train.recompute", none);
+  if (decoder && ignores(writes, "guide")) unused("train.guide.weight", none_writes);
   if (!any_side_uses("vectors")) unused("train.vectors", none);
   const bool pools = r.task == Task::classify || r.task == Task::image;
   const bool its_own = is_bag(m) && m.pool.kind == "bag";

@@ -67,18 +67,26 @@ void check_rows(const Recipe& r) {
   for (const char* key : kTextKeys)
     demand(find_field(said, key).get() == find_field(standard, key).get(),
            "{} is for texts, and task = \"{}\" reads none\n  fix: leave it out", key, task);
-  demand(!is_bag(r.model), "model.kind = \"bag\" counts words, and task = \"{}\" has none\n  fix: leave it out", task);
+  demand(!is_bag(r.model), "{} = \"bag\" counts words, and task = \"{}\" has none\n  fix: leave it out",
+         encoder_key(r.model), task);
   const std::string& input = (r.model.source_input.kind.empty() ? r.model.input : r.model.source_input).kind;
   demand(image || input != "convolution",
          "model.input = \"convolution\" joins rows that follow one another, and nodes do not\n  fix: leave "
          "model.input out");
-  for (const Choice* position : {&r.model.position, &r.model.encoder_position})
+  const std::pair<const char*, const Choice*> positions[] = {{"position", &r.model.position},
+                                                             {"encoder_position", &r.model.encoder_position}};
+  for (const auto& [key, position] : positions)
     demand(image || position->kind.empty() || position->kind == "none",
-           "model.position = {} tells the order of rows, and the nodes of a graph have none\n  fix: leave it out",
+           "model.{} = {} tells the order of rows, and the nodes of a graph have none\n  fix: leave it out", key,
            position->literal());
+  const char* family = encoder_key(r.model);
   demand(image || encoder_kind(r.model).kind != "rnn",
-         "model.kind = \"rnn\" reads rows one after another, and the nodes of a graph have no order\n  fix: leave "
-         "model.kind out");
+         "{} = \"rnn\" reads rows one after another, and the nodes of a graph have no order\n  fix: leave {} out",
+         family, family);
+  demand(r.train.metric != "span-f1",
+         "train.metric = \"span-f1\" judges runs of words, and task = \"{}\" reads none\n  fix: set train.metric = "
+         "\"accuracy\"",
+         task);
   demand(r.model.pool.kind != "pair",
          "model.pool = \"pair\" compares two texts, and task = \"{}\" reads none\n  fix: leave model.pool out", task);
   demand(image || r.train.label_weights == LabelWeights::equal,

@@ -312,6 +312,13 @@ Recipe defaults_of(Task task);
 /// The family of the side that reads, and of the one that writes: its own, or that of the model.
 inline const Choice& encoder_kind(const ModelOptions& m) { return m.encoder.kind.empty() ? m.kind : m.encoder; }
 inline const Choice& decoder_kind(const ModelOptions& m) { return m.decoder.kind.empty() ? m.kind : m.decoder; }
+/// The keys that chose them.
+inline const char* encoder_key(const ModelOptions& m) {
+  return m.encoder.kind.empty() ? "model.kind" : "model.encoder";
+}
+inline const char* decoder_key(const ModelOptions& m) {
+  return m.decoder.kind.empty() ? "model.kind" : "model.decoder";
+}
 /// Whether what reads is a bag of words.
 inline bool is_bag(const ModelOptions& m) { return has_encoder(m.shape) && encoder_kind(m).kind == "bag"; }
 /// What a head is, or, of several, each of them: "label", "number".

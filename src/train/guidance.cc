@@ -10,12 +10,9 @@ Guidance::Guidance(const Model& model, const GuideSettings& settings) : settings
   if (!model.decoder()->can_be_guided(layer))
     fail(ErrorKind::recipe,
          "train.guide: the cross-attention of layer {} has no weights that can be guided\n"
-         "  fix: {}",
-         layer,
-         decoder_kind(model.options()).kind == "transformer"
-             ? "set model.cross_attention = \"softmax\", with a score that is a dot product and the softmax as its "
-               "normalizer"
-             : "leave train.guide out, or leave model.kind out");
+         "  fix: set model.cross_attention = \"softmax\", with a score that is a dot product and the softmax as its "
+         "normalizer",
+         layer);
   place_ = fmt::format("decoder.{}.cross", layer);
 }
 

@@ -29,6 +29,7 @@ TEST_F(ModelTest, DescribesWhatAFolderHolds) {
   EXPECT_EQ(d.source_language, "en");
   EXPECT_EQ(d.target_language, "de");
   EXPECT_EQ(d.shape, "encoder-decoder");
+  EXPECT_EQ(d.kind, "transformer");
   EXPECT_EQ(d.encoder_layers, 2);
   EXPECT_EQ(d.decoder_layers, 1);
   EXPECT_EQ(d.d_model, 4);
@@ -167,7 +168,9 @@ TEST_F(ModelTest, WhatCannotBeAveraged) {
     EXPECT_TRUE(text.starts_with(c.says)) << text << "\nwanted " << c.says;
     EXPECT_FALSE(fs::exists(dir / "x"));
   }
-  EXPECT_TRUE(error_with_kind([&] { average({a, wide}, dir / "x", {.last = 3}); }).starts_with("usage: --last counts "));
+  EXPECT_TRUE(error_with_kind([&] {
+                average({a, wide}, dir / "x", {.last = 3});
+              }).starts_with("usage: --last counts "));
 }
 
 }  // namespace

@@ -42,6 +42,15 @@ TEST_F(TrainerTest, AnotherRecipeIsRefusedAndSaysWhatChanged) {
             std::string::npos);
 }
 
+/// A setting of no use is told when a run begins; one that goes on is asked only whether it is the same.
+TEST_F(TrainerTest, WhatHasNoUseIsRefusedAtTheBeginAlone) {
+  const Sets sets{"model.ngrams=3"};
+  EXPECT_NE(trouble(ErrorKind::recipe, "out", sets).find("--set: model.ngrams = 3: only"), std::string::npos);
+  run.train("out", {}, 3);
+  const std::string going_on = trouble(ErrorKind::recipe, "out", sets);
+  EXPECT_NE(going_on.find("another recipe: model.ngrams was 2, is 3"), std::string::npos) << going_on;
+}
+
 TEST_F(TrainerTest, OtherDataIsRefused) {
   run.train("out", {}, 3);
   const std::string train = slurp(run.folder / "train.in"), valid = slurp(run.folder / "valid.out");

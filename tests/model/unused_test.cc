@@ -34,6 +34,7 @@ TEST(Unused, IsRefusedWithItsLine) {
       {"classify", "bag", "model.residual", "false", "model.kind = \"bag\" has no use for it"},
       {"classify", "bag", "train.vectors", "glove.txt", "model.kind = \"bag\" has no use for it"},
       {"translate", "rnn", "model.heads", "8", "model.kind = \"rnn\" has no use for it"},
+      {"translate", "rnn", "train.guide.weight", "1", "model.kind = \"rnn\" has no use for it"},
       {"translate", "rnn", "train.recompute", "true", "model.kind = \"rnn\" has no use for it"},
       {"classify", "", "model.ngrams", "3", "only model.kind = \"bag\" counts words in a row"},
       {"tag", "", "model.pool", "first", "this task does not make one vector of a text"},
@@ -64,7 +65,7 @@ TEST(Unused, GoesBySides) {
   const std::string mixed = "task = \"translate\"\n[model]\nencoder = \"rnn\"\n";
   EXPECT_EQ(unused(mixed, {"model.heads=8", "model.decoder_heads=2"}), "no error");
   EXPECT_EQ(unused(mixed, {"model.encoder_heads=2"}),
-            "--set: model.encoder_heads = 2: model.kind = \"rnn\" has no use for it");
+            "--set: model.encoder_heads = 2: model.encoder = \"rnn\" has no use for it");
 }
 
 /// A recipe that was written out has every key; a file is not to blame for a family that the command line chose.

@@ -45,6 +45,27 @@ TEST(Evaluator, SameBitsForAnyThreads) {
   }
 }
 
+/// Of sets of labels texts are counted, those without a label too.
+TEST(Evaluator, SetsOfLabelsCountTexts) {
+  ModelOptions o = tiny_options();
+  o.shape = ModelShape::encoder;
+  o.head = {"labels"};
+  Model m(o, {.source_vocabulary = 20, .target_vocabulary = 3, .longest = 100});
+  m.initialize(1);
+  Corpus c;
+  c.answers = true;
+  const std::vector<int32_t> sets[] = {{2, 0, 1}, {}, {1}};
+  const auto texts = random_sentences(3, 9, 20, 1);
+  for (size_t i = 0; i < 3; ++i) {
+    c.source.add(texts[i]);
+    c.target.add(sets[i]);
+  }
+  ThreadPool pool(1);
+  const Likelihood l = Evaluator(m, TrainOptions{}, pool)(c);
+  EXPECT_EQ(l.tokens, 3);
+  EXPECT_GT(l.loss(), 0.1);
+}
+
 TEST(Evaluator, ALongerWindowThanTheBudgetIsRead) {
   const Reader reader(120);
   ThreadPool pool(2);

@@ -64,8 +64,8 @@ Var set_loss(Ctx& ctx, const SetLoss& a) {
   const int64_t labels = a.scores.cols();
   ctx.run([&] {
     for (int64_t i = 0; i < a.targets.size(); ++i)
-      check(a.targets.as<int32_t>()[i] < labels, "set_loss",
-            "target {}, there are {} labels", a.targets.as<int32_t>()[i], labels);
+      check(a.targets.as<int32_t>()[i] < labels, "set_loss", "target {}, there are {} labels",
+            a.targets.as<int32_t>()[i], labels);
   });
   const auto share = [a, labels](int64_t i) { return row_weight(a.weights, a.scale, i) / static_cast<double>(labels); };
   return sum_of_rows(

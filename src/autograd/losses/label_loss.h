@@ -6,9 +6,9 @@
 namespace attune {
 
 struct SetLoss {
-  Var scores;                          // [n, labels]: the logarithm of the odds of each
-  Tensor targets = {};                 // i32: the labels that are right, of all rows one after another, ...
-  const Segments* segments = nullptr;  // ... so many of each row; must live until the backward pass is over. Below 0: none of the labels
+  Var scores;           // [n, labels]: the logarithm of the odds of each
+  Tensor targets = {};  // i32: the labels that are right, of all rows one after another (below 0: none of them), ...
+  const Segments* segments = nullptr;  // ... so many of each row; must live until the backward pass is over.
   float scale = 1;
   Tensor weights = {};  // f32 [n] or missing: what each row's loss is multiplied by
 };

@@ -19,6 +19,7 @@
 #include "base/text.h"
 #include "data/files/line_reader.h"
 #include "data/files/row_files.h"
+#include "text/lower_case.h"
 
 namespace attune {
 
@@ -50,9 +51,7 @@ std::string cell_of(std::string_view cell) {
 }
 
 std::string split_of(std::string_view cell, const std::string& place) {
-  std::string word = cell_of(cell);
-  for (char& c : word)
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  std::string word = text::lower_case(cell_of(cell));
   if (word == "val" || word == "dev" || word == "validation") word = "valid";
   if (!word.empty() && std::find(kSplits.begin(), kSplits.end(), word) == kSplits.end())
     fail(ErrorKind::data, "{}: the split \"{}\" is none of train, valid, test\n  fix: write one of them, or - for none",
@@ -115,7 +114,7 @@ class GraphFile {
             read_feature(word, x) && x >= 0 && x == std::floor(x) && x < static_cast<float>(kMostFeatures);
         if (points ? !read_feature(word, x) : !whole)
           fail(ErrorKind::data, "{}:{}: the feature \"{}\" is no {}\n  fix: write {}", file, places_[i], word,
-               points ? "number" : "column's number from 0 to 1,048,575",
+               points ? "number" : "column's number from 0 to " + thousands(kMostFeatures - 1),
                points ? "one like 0.25" : "numbers with blanks between");
         own.push_back(x);
         if (!points) graph_.width = std::max(graph_.width, static_cast<int64_t>(x) + 1);

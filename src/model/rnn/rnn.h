@@ -89,8 +89,9 @@ class RnnDecoder : public Decoder {
 
 /// What no recurrent network has: heads, norms, positions.
 inline constexpr const char* kNotOfRnn[] = {
-    "d_ff", "heads",    "heads_kv",     "mixer",      "attention_dropout", "activation_dropout", "layer_dropout",
-    "norm", "residual", "feed_forward", "activation", "position",          "attention",          "recompute"};
+    "d_ff",          "heads",     "heads_kv", "mixer",        "attention_dropout", "activation_dropout",
+    "layer_dropout", "norm",      "residual", "feed_forward", "activation",        "position",
+    "attention",     "recompute", "guide"};
 
 struct RnnFamily {
   static constexpr ModelKind kKind{

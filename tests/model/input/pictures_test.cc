@@ -58,6 +58,21 @@ struct InputLab {
   }
 };
 
+/// Nothing would be left of it.
+TEST(PatchesInput, APictureSmallerThanAPatchIsRefused) {
+  const InputLab lab({"patches", {{"size", int64_t{4}}}}, {"sinusoidal"}, 1, {8, 8});
+  const Rows rows = random_pictures({{8, 8}, {3, 5}}, 1, 1);
+  Arena arena;
+  Ctx ctx(arena);
+  EXPECT_NE(error_of(
+                [&] {
+                  (*lab.input)({ctx, lab.parameters}, rows, {});
+                },
+                ErrorKind::data)
+                .find("a picture of 3 x 5 pixels is smaller than a patch of 4 x 4"),
+            std::string::npos);
+}
+
 TEST(PatchesInput, IsAMatrixTimesEachSquare) {
   const InputLab lab({"patches", {{"size", int64_t{3}}}}, {"none"}, 2, {9, 9});
   const Rows rows = random_pictures({{9, 6}, {4, 7}}, 2, 1);  // of the second, a line and a column are left out
