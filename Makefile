@@ -3,7 +3,7 @@ PREFIX ?= /usr/local
 JOBS ?= $(shell nproc 2>/dev/null || echo 2)
 SHAPES ?=
 
-.PHONY: all build demo test sanitize bench prove install format clean
+.PHONY: all build demo test sanitize sanitize-memory sanitize-threads bench prove install format clean
 all: build
 
 # Configures once; ninja calls CMake again by itself when a CMake file or the list of sources changes.
@@ -27,14 +27,18 @@ demo:
 test: build
 	@ctest --preset release -j $(JOBS)
 
-# ThreadSanitizer wants a fixed address layout on newer kernels: setarch -R gives it one where that is allowed.
-fixed_layout = $$(setarch -R true 2>/dev/null && echo setarch -R)
-sanitize:
+# Both: what is wrong with memory and arithmetic, then data races. ONLY=REGEX: these tests alone.
+sanitize: sanitize-memory sanitize-threads
+sanitize-memory:
 	$(bootstrap)
 	$(call build_preset,asan,build-asan)
-	@ctest --preset asan -j $(JOBS)
+	@ctest --preset asan -j $(JOBS) $(if $(ONLY),-R '$(ONLY)')
+# ThreadSanitizer wants a fixed address layout on newer kernels: setarch -R gives it one where that is allowed.
+fixed_layout = $$(setarch -R true 2>/dev/null && echo setarch -R)
+sanitize-threads:
+	$(bootstrap)
 	$(call build_preset,tsan,build-tsan)
-	@$(fixed_layout) ctest --preset tsan -j $(JOBS)
+	@$(fixed_layout) ctest --preset tsan -j $(JOBS) $(if $(ONLY),-R '$(ONLY)')
 
 # The laboratory compares each kernel with its naive form, oneDNN and OpenBLAS; the program needs neither library.
 bench:

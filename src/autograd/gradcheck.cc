@@ -91,6 +91,13 @@ CheckRun run_checked(const CheckedOp& op, const std::vector<CheckInput>& inputs,
   return type == DType::f64 ? run<double>(op, inputs, pool, true, arena) : run<float>(op, inputs, pool, true, arena);
 }
 
+// A sanitizer sees in a few differences what it sees in all of them, and each takes it twenty times as long.
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+constexpr size_t kOneIn = 11;
+#else
+constexpr size_t kOneIn = 1;
+#endif
+
 double gradient_error(const CheckedOp& op, const std::vector<CheckInput>& inputs, double step) {
   Arena arena;  // one for all runs: fresh pages would cost more than the operation
   const CheckRun exact = run<double>(op, inputs, nullptr, true, arena);
@@ -107,7 +114,7 @@ double gradient_error(const CheckedOp& op, const std::vector<CheckInput>& inputs
     if (!inputs[i].differentiable) continue;
     double largest = 1e-3;
     for (double g : exact.grads[i]) largest = std::max(largest, std::abs(g));
-    for (size_t j = 0; j < inputs[i].values.size(); ++j) {
+    for (size_t j = 0; j < inputs[i].values.size(); j += kOneIn) {
       double& x = moved[i].values[j];
       const double saved = x;
       x = saved + step;

@@ -31,7 +31,8 @@ CheckRun run_checked(const CheckedOp& op, const std::vector<CheckInput>& inputs,
                      ThreadPool* pool = nullptr);
 
 /// Runs `op` in f64 and compares each differentiable input's gradient with central differences. Returns the worst
-/// error, relative to the largest gradient of that input (at least 1e-3). A right gradient gives below 1e-6.
+/// error, relative to the largest gradient of that input (at least 1e-3). A right gradient gives below 1e-6. Under a
+/// sanitizer a sample of the elements is compared.
 double gradient_error(const CheckedOp& op, const std::vector<CheckInput>& inputs, double step = 1e-5);
 
 /// The worst distance between two runs over rows of the value and of every gradient, relative to the row's norm (at
