@@ -40,8 +40,7 @@ Encoded PatchesInput::operator()(const Pass& pass, const Rows& rows, std::span<c
     if (to->segments.length(i) == 0 && rows.segments.length(i) > 0)
       fail(ErrorKind::data,
            "a picture of {} x {} pixels is smaller than a patch of {} x {}\n  fix: leave small pictures out, or train "
-           "with "
-           "model.input = {{ kind = \"patches\", size = ... }} of the smallest",
+           "with model.input = {{ kind = \"patches\", size = ... }} of the smallest",
            from->sizes[static_cast<size_t>(i)].height, from->sizes[static_cast<size_t>(i)].width, size_, size_);
   const auto own = rows_of_grids(pass, *to, rows);
   const Var x = convolution(pass.ctx, values_of(pass, rows), {pass[weight_], pass[bias_]}, *from, *to, options);
