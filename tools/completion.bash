@@ -35,7 +35,7 @@ _attune() {
     " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
-    " new "*) words="--out --force --truncate $common" ;;
+    " new "*) words="--out --time --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;

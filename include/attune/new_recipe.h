@@ -13,6 +13,8 @@ struct NewRecipeOptions {
   bool truncate = false;  // files may differ in length: the lines that all have are used
   int threads = 0;        // that training will have, for the time it takes; 0: all cores
   int64_t memory = 0;     // bytes that training may take; 0: what this machine has to spare
+  double seconds = 0;     // that training may take; 0: as many as are of use
+  bool measure = true;    // how long training takes, by a second of it; false: that is not foreseen
 };
 
 struct NewRecipe {
@@ -27,7 +29,7 @@ struct NewRecipe {
   int64_t valid_pairs = 0, test_pairs = 0;
   bool held_out = false;   // valid_pairs are taken out of the training pairs
   int64_t parameters = 0;  // of the model, about: the vocabulary may turn out smaller
-  double seconds = 0;      // that training takes here, roughly: at half the speed the cores can reach at most
+  double seconds = 0;      // that training takes here, about: by a few updates of such a model
 
   /// What was chosen, in the order of the text; values as a recipe has them: {"model.d_model", "128"}.
   std::vector<std::pair<std::string, std::string>> settings;

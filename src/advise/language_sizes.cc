@@ -2,36 +2,46 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 
 #include "advise/recipe_sizes.h"
 #include "base/text.h"
-#include "model/cost.h"
 
 namespace attune {
 
 namespace {
 
-/// What suits texts of fewer characters than `below`.
+struct LanguageSize {
+  const char* name;
+  int64_t layers, d_model, d_ff, heads;
+  int64_t window, batch_tokens;
+  double learning_rate;
+};
+constexpr LanguageSize kQuickText{"quick", 4, 128, 512, 4, 64, 768, 2e-3};
+constexpr LanguageSize kSmallText{"small", 6, 192, 768, 6, 128, 2048, 1.5e-3};
+constexpr LanguageSize kMiddleText{"middle", 6, 256, 1024, 4, 256, 8192, 1e-3};
+constexpr LanguageSize kBaseText{"base", 6, 512, 2048, 8, 256, 16384, 7e-4};
+constexpr const LanguageSize* kLanguageSizes[] = {&kBaseText, &kMiddleText, &kSmallText, &kQuickText};  // the smallest last
+
+/// What suits texts of fewer characters than `below`, where there is time.
 struct TextPlan {
   int64_t below;
   int64_t vocabulary;  // subwords; 0: characters
-  int64_t layers, d_model, d_ff, heads;
-  double dropout;
-  int64_t window, batch_tokens, updates, warmup;
-  double learning_rate;
+  const LanguageSize* model;
+  int64_t tokens, warmup;  // tokens: to read in all
 };
 constexpr TextPlan kTextPlans[] = {
-    {300'000, 0, 4, 128, 512, 4, 0.2, 128, 2048, 2'000, 100, 1e-3},
-    {5'000'000, 0, 4, 128, 512, 4, 0.1, 256, 4096, 4'000, 200, 2e-3},
-    {50'000'000, 8'000, 6, 256, 1024, 4, 0.2, 256, 8192, 20'000, 1'000, 1e-3},
-    {500'000'000, 16'000, 6, 512, 2048, 8, 0.1, 256, 16384, 50'000, 2'000, 7e-4},
-    {INT64_MAX, 32'000, 6, 512, 2048, 8, 0.1, 512, 16384, 100'000, 4'000, 7e-4},
+    {300'000, 0, &kQuickText, 2'000'000, 100},
+    {5'000'000, 0, &kSmallText, 10'000'000, 150},
+    {50'000'000, 8'000, &kMiddleText, 160'000'000, 1'000},
+    {500'000'000, 16'000, &kBaseText, 800'000'000, 2'000},
+    {INT64_MAX, 32'000, &kBaseText, 1'600'000'000, 4'000},
 };
 
 int64_t characters_of(const CorpusLook& look) { return look.target.characters + look.target.words; }
 
-void choose_text(SizedRecipe& s, const CorpusLook& look, const TextPlan& plan) {
+void choose_text(SizedRecipe& s, const CorpusLook& look, const TextPlan& plan, const LanguageSize& size) {
   auto& t = s.recipe.tokenizer;
   DataSettings& d = s.recipe.data;
   if (plan.vocabulary == 0) {
@@ -47,73 +57,75 @@ void choose_text(SizedRecipe& s, const CorpusLook& look, const TextPlan& plan) {
   d.stream = true;
   s.reasons["data.stream"] = "a file is one text, read on and on; false: each line is an example of its own";
   const int64_t tokens = plan.vocabulary == 0 ? characters_of(look) : look.target.tokens;
-  d.max_length = std::clamp<int64_t>(tokens / 8, 1, plan.window);
+  s.tokens = static_cast<double>(std::max<int64_t>(1, tokens));
+  d.max_length = std::clamp<int64_t>(tokens / 8, 1, size.window);
   s.reasons["data.max_length"] = "tokens that the model sees at a time; more take more time";
 }
 
-void choose_language_model(SizedRecipe& s, const TextPlan& plan, int64_t characters) {
+void choose_language_model(SizedRecipe& s, const LanguageSize& size, int64_t characters) {
   ModelOptions& m = s.recipe.model;
-  m.decoder_layers = plan.layers;
-  m.d_model = plan.d_model;
-  m.d_ff = plan.d_ff;
-  m.heads = plan.heads;
-  m.dropout = plan.dropout;
+  s.name = size.name;
+  m.decoder_layers = size.layers;
+  m.d_model = size.d_model;
+  m.d_ff = size.d_ff;
+  m.heads = size.heads;
   m.norm = NormPlace::pre;
   m.activation = "gelu";
-  s.reasons["model.decoder_layers"] = fmt::format("for {} characters", thousands(characters));
+  m.position = {"rope"};
+  s.reasons["model.decoder_layers"] = fmt::format("a {} model, for {} characters", size.name, thousands(characters));
   s.reasons["model.norm"] = "learns in fewer updates than \"post\"";
-  s.reasons["model.dropout"] = "more for less text";
+  s.reasons["model.position"] = "relative positions, by rotation: learned in far fewer updates than others";
 }
 
-void choose_language_training(SizedRecipe& s, const TextPlan& plan, int64_t tokens, int threads) {
+void choose_language_training(SizedRecipe& s, const TextPlan& plan, const LanguageSize& size, int threads) {
   TrainOptions& t = s.recipe.train;
-  t.batch_tokens.tokens = plan.batch_tokens;
+  t.batch_tokens.tokens = std::max(size.batch_tokens, 4 * s.recipe.data.max_length);
   choose_shares(s, threads);
-  t.stop = {static_cast<double>(plan.updates), Period::Unit::updates};
+  const double updates = static_cast<double>(plan.tokens / t.batch_tokens.tokens);
+  t.stop = {std::ceil(updates / 100) * 100, Period::Unit::updates};
   t.schedule = Schedule::cosine;
-  t.learning_rate = plan.learning_rate;
+  t.learning_rate = size.learning_rate;
   t.warmup = plan.warmup;
+  t.beta2 = 0.99;
+  t.weight_decay = 0.1;
   t.clip = 1;
-  t.validate = {static_cast<double>(plan.updates / 20), Period::Unit::updates};
+  t.validate = {t.stop.count, Period::Unit::updates};
   t.average = 1;
-  const auto epochs = static_cast<double>(plan.updates * plan.batch_tokens) / static_cast<double>(tokens);
   s.reasons["train.batch_tokens"] = fmt::format("tokens per update: {} streams of max_length side by side",
-                                                plan.batch_tokens / s.recipe.data.max_length);
+                                                t.batch_tokens.tokens / s.recipe.data.max_length);
   s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the text; also e epochs, m minutes", std::max(1.0, epochs));
+      fmt::format("updates: about {:.0f} times through the text; also e epochs, m minutes", std::max(1.0, s.epochs()));
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
   s.reasons["train.warmup"] = "updates until the learning rate is at its peak";
-  s.reasons["train.validate"] = "perplexity and a checkpoint, 20 times in all";
+  s.reasons["train.validate"] = "perplexity and a checkpoint";
   s.reasons["train.average"] = "1: the model is the best one, not a mean";
+}
+
+/// What is read often is learned by heart, unless some of it is dropped.
+void choose_language_dropout(SizedRecipe& s) {
+  const double epochs = s.epochs();
+  s.recipe.model.dropout = epochs < 3 ? 0 : epochs < 6 ? 0.1 : 0.2;
+  s.reasons["model.dropout"] = epochs < 3 ? "none: the text is read once or twice" : "more where the text is read more often";
 }
 
 }  // namespace
 
-SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int threads) {
-  SizedRecipe s;
-  s.recipe = defaults_of(Task::language);
+SizedRecipe choose_language_sizes(const CorpusLook& look, const Room& room) {
   const int64_t characters = characters_of(look);
   const TextPlan& plan = *std::find_if(std::begin(kTextPlans), std::end(kTextPlans),
                                        [&](const TextPlan& p) { return characters < p.below; });
-  choose_text(s, look, plan);
-  choose_language_model(s, plan, characters);
-  choose_language_training(s, plan, std::max<int64_t>(1, plan.vocabulary == 0 ? characters : look.target.tokens),
-                           threads);
-  const int64_t wanted = training_memory(s.recipe, threads);
-  for (auto p = std::rbegin(kTextPlans); p != std::rend(kTextPlans) && training_memory(s.recipe, threads) > memory;
-       ++p) {
-    if (p->d_model >= s.recipe.model.d_model) continue;
-    choose_language_model(s, *p, characters);
-    s.reasons["model.decoder_layers"] = "a larger model would not fit in memory";
-    s.memory_note = fmt::format("a model of d_model {} would suit the text, but wants about {} of memory; there is {}",
-                                plan.d_model, human_bytes(wanted), human_bytes(memory));
+  std::vector<SizedRecipe> sizes;
+  for (auto size = std::find(std::begin(kLanguageSizes), std::end(kLanguageSizes), plan.model);
+       size != std::end(kLanguageSizes); ++size) {
+    SizedRecipe& s = sizes.emplace_back();
+    s.recipe = defaults_of(Task::language);
+    choose_text(s, look, plan, **size);
+    choose_language_model(s, **size, characters);
+    choose_language_training(s, plan, **size, room.threads);
   }
+  SizedRecipe s = fit_to_room(sizes, room);
+  choose_language_dropout(s);
   return s;
-}
-
-double language_operations(const Recipe& r) {
-  return r.train.stop.count *
-         training_flops(r.model, {0, r.tokenizer.size}, 0, r.train.batch_tokens.tokens, r.data.max_length);
 }
 
 }  // namespace attune

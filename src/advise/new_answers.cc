@@ -11,7 +11,6 @@
 #include "checkpoint/safetensors.h"
 #include "data/corpus/answers.h"
 #include "data/files/records.h"
-#include "model/cost.h"
 
 namespace attune {
 
@@ -26,18 +25,6 @@ bool names_a_label(std::string_view cell) {
     if (name == known) return true;
   return false;
 }
-
-/// What suits corpora of fewer texts than `below`.
-struct AnswerPlan {
-  int64_t below, vocabulary, layers, d_model, d_ff, heads, batch_tokens;
-  double epochs, learning_rate;
-};
-constexpr AnswerPlan kAnswerPlans[] = {
-    {2'000, 1'000, 2, 128, 256, 4, 1024, 20, 1e-3},
-    {10'000, 4'000, 2, 128, 256, 4, 2048, 12, 1e-3},
-    {100'000, 8'000, 4, 128, 512, 4, 4096, 8, 1e-3},
-    {INT64_MAX, 16'000, 4, 256, 1024, 4, 8192, 4, 5e-4},
-};
 
 }  // namespace
 
@@ -79,61 +66,6 @@ bool describe_columns(const std::string& file, Task task, DataSettings& d) {
   return pairs;
 }
 
-SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, int64_t memory, int threads) {
-  SizedRecipe s;
-  s.recipe = defaults_of(task);
-  Recipe& r = s.recipe;
-  const AnswerPlan* plan = std::find_if(std::begin(kAnswerPlans), std::end(kAnswerPlans),
-                                        [&](const AnswerPlan& p) { return look.pairs < p.below; });
-  const auto choose_model = [&](const AnswerPlan& p) {
-    r.model.encoder_layers = p.layers;
-    r.model.d_model = p.d_model;
-    r.model.d_ff = p.d_ff;
-    r.model.heads = p.heads;
-  };
-  choose_model(*plan);
-  r.model.dropout = 0.3;
-  s.reasons["model.encoder_layers"] = fmt::format("for {} texts", thousands(look.pairs));
-  s.reasons["model.dropout"] = "more for less text";
-  s.reasons["tokenizer.kind"] = "subwords: no word is unknown";
-  auto& reason = s.reasons["tokenizer.size"] = "pieces at most; more text, more pieces";
-  r.tokenizer.size = fitting_vocabulary(plan->vocabulary, look, reason);
-  const int64_t longest = 2 * look.length_of_all_but(100);
-  r.data.max_length = std::clamp<int64_t>((longest + 31) / 32 * 32, 64, 512);
-  r.data.overlong = task == Task::classify ? Overlong::crop : Overlong::skip;
-  s.reasons["data.max_length"] = "tokens that are read of a text";
-  TrainOptions& t = r.train;
-  t.batch_tokens.tokens = std::max(plan->batch_tokens, 4 * r.data.max_length);
-  choose_shares(s, threads);
-  const double updates = std::clamp(plan->epochs * static_cast<double>(look.source.tokens + 2 * look.pairs) /
-                                        static_cast<double>(t.batch_tokens.tokens),
-                                    200.0, 50'000.0);
-  t.stop = {std::ceil(updates / 100) * 100, Period::Unit::updates};
-  t.schedule = Schedule::cosine;
-  t.learning_rate = plan->learning_rate;
-  t.warmup = static_cast<int64_t>(t.stop.count / 10);
-  t.clip = 1;
-  t.validate = {std::ceil(t.stop.count / 20), Period::Unit::updates};
-  t.average = 1;
-  s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the texts; also e epochs, m minutes", plan->epochs);
-  s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
-  s.reasons["train.validate"] = "a score and a checkpoint, 20 times in all";
-  s.reasons["train.average"] = "1: the model is the best one, not a mean";
-  const int64_t wanted = training_memory(r, threads);
-  if (wanted > memory) {
-    choose_model(kAnswerPlans[0]);
-    s.memory_note = fmt::format("a larger model would suit the texts, but wants about {} of memory; there is {}",
-                                human_bytes(wanted), human_bytes(memory));
-  }
-  return s;
-}
-
-double answer_operations(const Recipe& r) {
-  return r.train.stop.count *
-         training_flops(r.model, {r.tokenizer.size, 1}, r.train.batch_tokens.tokens, 0, r.data.max_length / 2);
-}
-
 void write_answers(SizedRecipe& sized, NewRecipe& n) {
   const Recipe& r = sized.recipe;
   const bool tag = r.task == Task::tag;
@@ -155,20 +87,22 @@ void write_answers(SizedRecipe& sized, NewRecipe& n) {
   if (r.data.header) w.key("header");
   for (const char* key : {"max_length", "overlong"}) w.key(key);
   w.section("tokenizer");
-  for (const char* key : {"kind", "size"}) w.key(key);
+  for (const char* key : {"kind", "size", "lowercase"}) w.key(key);
   w.section("model");
-  for (const char* key : {"encoder_layers", "d_model", "d_ff", "heads", "dropout"}) w.key(key);
-  if (!tag) w.key("pool");
+  for (const char* key : {"encoder_layers", "d_model", "d_ff", "heads", "dropout", "word_dropout", "norm", "activation",
+                          "position"})
+    w.key(key);
+  for (const char* key : {"pool", "head"})
+    if (w.has_reason(std::string("model.") + key)) w.key(key);
   w.section("train");
-  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "clip",
-                          "validate", "metric", "average"})
+  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup",
+                          "weight_decay", "clip", "validate", "metric", "average"})
     w.key(key);
 }
 
-void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const DataSettings& data, int threads,
+void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::Labels& labels, int threads,
                   NewRecipe& n) {
   const Recipe& r = sized.recipe;
-  const text::Labels labels = learn_labels(data, kinds_of_head(r.model.head));
   auto& notes = n.notes;
   constexpr int32_t kShown = 8;
   std::vector<std::string> names;
@@ -185,14 +119,12 @@ void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const DataSe
                  : fmt::format("validation: {} texts of {}", thousands(n.valid_pairs), join(n.valid, ", ")));
   if (n.test_pairs > 0)
     notes.push_back(fmt::format("test: {} texts of {}", thousands(n.test_pairs), join(n.test, ", ")));
-  notes.push_back(fmt::format("tokenizer: BPE of {}; model: {} layers, d_model {}, {:.1f} M parameters",
-                              thousands(r.tokenizer.size), r.model.encoder_layers, r.model.d_model,
-                              static_cast<double>(n.parameters) / 1e6));
-  if (!sized.memory_note.empty()) notes.push_back(sized.memory_note);
-  notes.push_back(fmt::format("training: {} updates of {} tokens, roughly {} on {} thread{}",
-                              thousands(static_cast<int64_t>(r.train.stop.count)),
-                              thousands(r.train.batch_tokens.tokens), time_text(n.seconds), threads,
-                              threads == 1 ? "" : "s"));
+  notes.push_back(fmt::format(
+      "tokenizer: {} {}; model: {} layer{}, d_model {}, {:.1f} M parameters", thousands(r.tokenizer.size),
+      r.tokenizer.kind == text::TokenizerKind::word ? "words" : "pieces (BPE)", r.model.encoder_layers,
+      r.model.encoder_layers == 1 ? "" : "s", r.model.d_model, static_cast<double>(n.parameters) / 1e6));
+  notes.insert(notes.end(), sized.notes.begin(), sized.notes.end());
+  notes.push_back(training_note(r, n.seconds, threads));
   if (r.task == Task::classify)
     notes.push_back("a bag of words, for comparing: --set model.shape=bag --set train.learning_rate=1e-2");
 }

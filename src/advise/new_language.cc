@@ -26,10 +26,11 @@ void write_language(SizedRecipe& sized, NewRecipe& n) {
   w.section("tokenizer");
   for (const char* key : {"kind", "size"}) w.key(key);
   w.section("model");
-  for (const char* key : {"decoder_layers", "d_model", "d_ff", "heads", "dropout", "norm", "activation"}) w.key(key);
+  for (const char* key : {"decoder_layers", "d_model", "d_ff", "heads", "dropout", "norm", "activation", "position"})
+    w.key(key);
   w.section("train");
-  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "clip",
-                          "validate", "metric", "average"})
+  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "beta2",
+                          "weight_decay", "clip", "validate", "metric", "average"})
     w.key(key);
 }
 
@@ -51,11 +52,8 @@ void tell_language(const SizedRecipe& sized, const CorpusLook& look, int threads
       "tokenizer: {}; model: {} layers, d_model {}, {:.1f} M parameters, {} tokens at a time",
       r.tokenizer.kind == text::TokenizerKind::character ? "characters" : "BPE of " + thousands(r.tokenizer.size),
       r.model.decoder_layers, r.model.d_model, static_cast<double>(n.parameters) / 1e6, r.data.max_length));
-  if (!sized.memory_note.empty()) notes.push_back(sized.memory_note);
-  notes.push_back(fmt::format("training: {} updates of {} tokens, roughly {} on {} thread{}",
-                              thousands(static_cast<int64_t>(r.train.stop.count)),
-                              thousands(r.train.batch_tokens.tokens), time_text(n.seconds), threads,
-                              threads == 1 ? "" : "s"));
+  notes.insert(notes.end(), sized.notes.begin(), sized.notes.end());
+  notes.push_back(training_note(r, n.seconds, threads));
 }
 
 }  // namespace attune

@@ -6,6 +6,7 @@
 #include "advise/corpus_look.h"
 #include "advise/recipe_layout.h"
 #include "advise/sort_files.h"
+#include "advise/trial.h"
 #include "attune/bench.h"
 #include "attune/machine.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
+#include "data/corpus/answers.h"
 #include "data/files/data_files.h"
 #include "recipe/reader.h"
 #include "text/utf8.h"
@@ -22,7 +24,6 @@ namespace attune {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr double kShareOfPeak = 0.5;
 
 Task task_of(const std::string& task, const std::vector<std::string>& files) {
   const std::vector<std::string> tasks = task_names();
@@ -91,10 +92,13 @@ void write(SizedRecipe& sized, NewRecipe& n) {
   for (const char* key : {"kind", "size", "joint", "character_coverage"})
     if (w.has_reason(std::string("tokenizer.") + key)) w.key(key);
   w.section("model");
-  for (const char* key : {"encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "dropout"}) w.key(key);
+  for (const char* key :
+       {"encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "dropout", "norm", "position"})
+    w.key(key);
   w.section("train");
   for (const char* key :
-       {"batch_tokens", "shards", "slices", "stop", "learning_rate", "warmup", "validate", "metric", "average"})
+       {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "clip", "validate", "metric",
+        "average"})
     w.key(key);
   if (w.has_reason("train.metric_options.tokenize")) {
     w.section("train.metric_options");
@@ -125,15 +129,19 @@ void tell(const SizedRecipe& sized, const CorpusLook& look, int threads, NewReci
   notes.push_back(fmt::format("tokenizer: joint BPE of {}; model: {} + {} layers, d_model {}, {:.1f} M parameters",
                               thousands(r.tokenizer.size), r.model.encoder_layers, r.model.decoder_layers,
                               r.model.d_model, static_cast<double>(n.parameters) / 1e6));
-  if (!sized.memory_note.empty()) notes.push_back(sized.memory_note);
-  notes.push_back(fmt::format("training: {} updates of {} tokens, roughly {} on {} thread{}",
-                              thousands(static_cast<int64_t>(r.train.stop.count)),
-                              thousands(r.train.batch_tokens.tokens), time_text(n.seconds), threads,
-                              threads == 1 ? "" : "s"));
+  notes.insert(notes.end(), sized.notes.begin(), sized.notes.end());
+  notes.push_back(training_note(r, n.seconds, threads));
   if (n.seconds > 48 * 3600)
     notes.push_back(
         "that is long: `attune train --set train.stop=600m` ends after ten hours, --set model.d_model=256 "
         "makes it lighter");
+}
+
+/// "B-PER": the begin of a span.
+bool of_spans(const text::Labels& labels) {
+  for (int32_t i = 0; i < labels.size(); ++i)
+    if (labels.name(i).starts_with("B-")) return true;
+  return false;
 }
 
 int64_t memory_to_spare() {
@@ -163,7 +171,7 @@ NewRecipe propose_for_rows(const std::string& name, Task task, const std::vector
   n.test = sorted.test;
   n.file = !options.out.empty() && options.out != "-" ? options.out : name + ".toml";
   const int threads = options.threads > 0 ? options.threads : default_threads();
-  SizedRecipe sized = choose_row_sizes(task, threads, n);
+  SizedRecipe sized = choose_row_sizes(task, {.threads = threads, .seconds = options.seconds}, n);
   DataSettings& d = sized.recipe.data;
   d.train = from_recipe(n.train, options.out);
   d.valid = from_recipe(n.valid, options.out);
@@ -204,15 +212,20 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
                              : look_at(sorted.valid, "valid", data, sides).pairs;
   if (!sorted.test.empty()) n.test_pairs = look_at(sorted.test, "test", data, sides).pairs;
 
-  const int threads = options.threads > 0 ? options.threads : default_threads();
-  const int64_t memory = options.memory > 0 ? options.memory : memory_to_spare();
-  SizedRecipe sized = language  ? choose_language_sizes(look, memory, threads)
-                      : answers ? choose_answer_sizes(task, look, memory, threads)
-                                : choose_sizes(look, memory, threads);
-  if (two_texts) {
-    sized.recipe.model.pool = {"pair"};
-    sized.reasons["model.pool"] = "two texts are compared word by word";
-  }
+  Room room;
+  const int threads = room.threads = options.threads > 0 ? options.threads : default_threads();
+  room.memory = options.memory > 0 ? options.memory : memory_to_spare();
+  room.seconds = options.seconds;
+  const double all = static_cast<double>(std::max(look.source.tokens, look.target.tokens));
+  room.validated = all * static_cast<double>(n.valid_pairs) / static_cast<double>(look.pairs);
+  if (language && n.held_out) room.validated = all / 50;
+  const text::Labels labels = answers ? learn_labels(data, kinds_of_head(defaults_of(task).model.head))
+                                      : text::Labels(std::vector<std::string>{});
+  if (options.measure || options.seconds > 0)
+    room.seconds_of_update = [&](const Recipe& r) { return seconds_of_update(r, look, labels.size(), threads); };
+  SizedRecipe sized = language  ? choose_language_sizes(look, room)
+                      : answers ? choose_answer_sizes(task, look, {two_texts, task == Task::tag && of_spans(labels)}, room)
+                                : choose_sizes(look, room);
   DataSettings& d = sized.recipe.data;
   d.format = data.format;
   d.columns = data.columns;
@@ -229,16 +242,13 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   d.valid = from_recipe(sorted.valid, options.out);
   d.test = from_recipe(sorted.test, options.out);
   n.parameters = parameters_of(sized.recipe);
-  const double operations = language  ? language_operations(sized.recipe)
-                            : answers ? answer_operations(sized.recipe)
-                                      : training_operations(sized.recipe, look);
-  n.seconds = operations / (1e9 * kShareOfPeak * peak_gflops(threads));
+  n.seconds = sized.seconds;
   if (language) {
     write_language(sized, n);
     tell_language(sized, look, threads, n);
   } else if (answers) {
     write_answers(sized, n);
-    tell_answers(sized, look, data, threads, n);
+    tell_answers(sized, look, labels, threads, n);
   } else {
     write(sized, n);
     tell(sized, look, threads, n);

@@ -104,7 +104,8 @@ void size_graph(SizedRecipe& s) {
 
 }  // namespace
 
-SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
+SizedRecipe choose_row_sizes(Task task, const Room& room, NewRecipe& n) {
+  const int threads = room.threads;
   SizedRecipe s;
   s.recipe = defaults_of(task);
   Recipe& r = s.recipe;
@@ -126,6 +127,14 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
   const Segments one = Segments::single(look.shape.longest), answers = Segments::single(image ? 1 : look.shape.longest);
   n.seconds = r.train.stop.count * static_cast<double>(in_batch) * training_flops(model, {&one, answers}) /
               (1e9 * (image ? kLikelyShare : kShareOfGraphs) * peak_gflops(threads));
+  if (room.seconds > 0 && n.seconds > room.seconds) {
+    const double share = room.seconds / n.seconds;
+    TrainOptions& t = r.train;
+    for (double* count : {&t.stop.count, &t.validate.count}) *count = std::max(1.0, std::floor(share * *count));
+    t.warmup = static_cast<int64_t>(share * static_cast<double>(t.warmup));
+    s.reasons["train.stop"] = "updates: about as many as fit in the time";
+    n.seconds = room.seconds;
+  }
 
   auto& notes = n.notes;
   const auto beside = [&](const RowFiles& files) { return look_at_rows(files, r.data.format, &look.shape); };
@@ -160,9 +169,7 @@ SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n) {
   }
   notes.push_back(fmt::format("model: {} layers, d_model {}, {:.2f} M parameters", r.model.encoder_layers,
                               r.model.d_model, static_cast<double>(n.parameters) / 1e6));
-  notes.push_back(fmt::format("training: {} updates, roughly {} on {} thread{}",
-                              thousands(static_cast<int64_t>(r.train.stop.count)), time_text(n.seconds), threads,
-                              threads == 1 ? "" : "s"));
+  notes.push_back(training_note(r, n.seconds, threads));
   return s;
 }
 

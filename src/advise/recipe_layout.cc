@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+
 namespace attune {
 
 namespace {
@@ -29,11 +31,23 @@ void RecipeLayout::line(const std::string& setting, const std::string& comment) 
   result_.text += above ? comment + "\n" + setting + "\n" : fmt::format("{:<{}}{}\n", setting, kComments, comment);
 }
 
+namespace {
+
+/// 5400 -> "90 minutes".
 std::string time_text(double seconds) {
   if (seconds < 90) return fmt::format("{:.0f} seconds", std::max(1.0, seconds));
   if (seconds < 90 * 60) return fmt::format("{:.0f} minutes", seconds / 60);
   if (seconds < 48 * 3600) return fmt::format("{:.1f} hours", seconds / 3600);
   return fmt::format("{:.0f} days", seconds / 86400);
+}
+
+}  // namespace
+
+std::string training_note(const Recipe& r, double seconds, int threads) {
+  std::string note = fmt::format("training: {} updates", thousands(static_cast<int64_t>(r.train.stop.count)));
+  if (!reads_rows(r.task)) note += fmt::format(" of {} tokens", thousands(r.train.batch_tokens.tokens));
+  if (seconds > 0) note += fmt::format(", about {} on {} thread{}", time_text(seconds), threads, threads == 1 ? "" : "s");
+  return note;
 }
 
 }  // namespace attune

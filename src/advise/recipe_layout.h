@@ -4,6 +4,7 @@
 
 #include "advise/recipe_sizes.h"
 #include "attune/new_recipe.h"
+#include "text/labels.h"
 
 namespace attune {
 
@@ -31,14 +32,14 @@ class RecipeLayout {
 /// A language model's recipe, and what there is to say about it.
 void write_language(SizedRecipe& sized, NewRecipe& n);
 void tell_language(const SizedRecipe& sized, const CorpusLook& look, int threads, NewRecipe& n);
-/// The same of labels; `data` has the training files as they were named, with describe_columns.
+/// The same of labels.
 void write_answers(SizedRecipe& sized, NewRecipe& n);
-void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const DataSettings& data, int threads,
+void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::Labels& labels, int threads,
                   NewRecipe& n);
 /// A recipe for pictures or graphs: all of it, but for the paths as the recipe names them. `n` has the files.
-SizedRecipe choose_row_sizes(Task task, int threads, NewRecipe& n);
+SizedRecipe choose_row_sizes(Task task, const Room& room, NewRecipe& n);
 void write_rows(SizedRecipe& sized, NewRecipe& n);
-/// 5400 -> "90 minutes", roughly.
-std::string time_text(double seconds);
+/// How long the recipe's training is; `seconds` 0: nobody knows.
+std::string training_note(const Recipe& recipe, double seconds, int threads);
 
 }  // namespace attune

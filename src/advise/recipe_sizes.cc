@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/text.h"
-#include "model/cost.h"
 
 namespace attune {
 
@@ -14,31 +13,33 @@ namespace {
 
 struct ModelSize {
   const char* name;
-  int64_t layers, d_model, d_ff, heads;
+  int64_t encoder_layers, decoder_layers, d_model, d_ff, heads;
+  int64_t batch_tokens;  // at most: small models learn more from many small updates
+  double learning_rate;
 };
-constexpr ModelSize kSmall{"small", 4, 128, 256, 4};
-constexpr ModelSize kMiddle{"middle", 6, 256, 1024, 4};
-constexpr ModelSize kBase{"base", 6, 512, 2048, 8};  // as published
+constexpr ModelSize kQuick{"quick", 3, 2, 128, 256, 4, 2048, 3e-3};
+constexpr ModelSize kSmall{"small", 4, 4, 128, 256, 4, 4096, 3e-3};
+constexpr ModelSize kMiddle{"middle", 4, 2, 256, 1024, 8, 8192, 2e-3};
+constexpr ModelSize kBase{"base", 6, 6, 512, 2048, 8, 24576, 7e-4};  // as published
+constexpr const ModelSize* kModelSizes[] = {&kBase, &kMiddle, &kSmall, &kQuick};  // the smallest last
 
-/// What suits corpora of fewer pairs than `below`.
+/// What suits corpora of fewer pairs than `below`, where there is time.
 struct CorpusPlan {
   int64_t below;
   int64_t vocabulary;
-  ModelSize model;
-  double dropout;
+  const ModelSize* model;
   int64_t batch_tokens, updates, warmup;
-  double learning_rate;
 };
 constexpr CorpusPlan kCorpusPlans[] = {
-    {500, 500, kSmall, 0.3, 512, 1'600, 300, 2e-3},
-    {2'000, 1'000, kSmall, 0.3, 1024, 2'000, 400, 2e-3},
-    {10'000, 2'000, kSmall, 0.3, 2048, 4'000, 1'000, 3e-3},
-    {20'000, 4'000, kSmall, 0.3, 4096, 6'000, 1'500, 5e-3},
-    {100'000, 10'000, kSmall, 0.3, 4096, 8'000, 2'000, 5e-3},
-    {300'000, 12'000, kMiddle, 0.3, 8192, 20'000, 4'000, 1e-3},
-    {1'000'000, 16'000, kMiddle, 0.2, 8192, 40'000, 4'000, 1e-3},
-    {5'000'000, 32'000, kBase, 0.1, 16384, 100'000, 4'000, 7e-4},
-    {INT64_MAX, 32'000, kBase, 0.1, 24576, 100'000, 4'000, 7e-4},
+    {500, 500, &kSmall, 512, 1'600, 200},
+    {2'000, 1'000, &kSmall, 1024, 2'000, 200},
+    {10'000, 2'000, &kSmall, 2048, 4'000, 300},
+    {20'000, 4'000, &kSmall, 4096, 6'000, 400},
+    {100'000, 6'000, &kSmall, 4096, 12'000, 800},
+    {300'000, 8'000, &kMiddle, 4096, 12'000, 800},
+    {1'000'000, 16'000, &kMiddle, 8192, 30'000, 2'000},
+    {5'000'000, 32'000, &kBase, 16384, 100'000, 4'000},
+    {INT64_MAX, 32'000, &kBase, 24576, 100'000, 4'000},
 };
 
 const CorpusPlan& plan_for(int64_t pairs) {
@@ -71,20 +72,35 @@ void choose_tokenizer(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& 
 
 void choose_model(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, const ModelSize& size) {
   ModelOptions& m = s.recipe.model;
-  m.encoder_layers = m.decoder_layers = size.layers;
+  s.name = size.name;
+  m.encoder_layers = size.encoder_layers;
+  m.decoder_layers = size.decoder_layers;
   m.d_model = size.d_model;
   m.d_ff = size.d_ff;
   m.heads = size.heads;
-  m.dropout = plan.dropout;
+  m.norm = NormPlace::pre;
+  m.position = {"rope"};
   s.reasons["model.encoder_layers"] = fmt::format("a {} model, for {} pairs", size.name, thousands(look.pairs));
   s.reasons["model.d_model"] = "numbers per position; 128, 256 and 512 suit small, middle and large corpora";
-  s.reasons["model.dropout"] = plan.dropout >= 0.3   ? "much, since the corpus is small"
-                               : plan.dropout >= 0.2 ? "some, since the corpus is of middle size"
-                                                     : "little, since the corpus is large";
+  s.reasons["model.norm"] = "learns at higher rates, in fewer updates, than \"post\"";
+  s.reasons["model.position"] = "relative positions, by rotation: learned in half the updates of \"sinusoidal\"";
+  TrainOptions& t = s.recipe.train;
+  t.batch_tokens.tokens = std::min(plan.batch_tokens, size.batch_tokens);
+  t.learning_rate = size.learning_rate;
+}
+
+/// What is seen often is learned by heart, unless some of it is dropped; a large corpus is never learned so.
+void choose_dropout(SizedRecipe& s, const CorpusLook& look) {
+  const double epochs = s.epochs();
+  const bool little = epochs < 8 || look.pairs >= 1'000'000, some = epochs < 25 || look.pairs >= 300'000;
+  s.recipe.model.dropout = little ? 0.1 : some ? 0.2 : 0.3;
+  s.reasons["model.dropout"] = little ? "little: no sentence is seen often, or there are many"
+                               : some ? "some: sentences are seen a dozen times"
+                                      : "much: sentences are seen many times";
 }
 
 /// The most tokens a side may have: what nearly all pairs have, with room for words that are cut into many pieces.
-void choose_length(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan) {
+void choose_length(SizedRecipe& s, const CorpusLook& look) {
   const int64_t longest = look.length_of_all_but(look.pairs + 1), usual = look.length_of_all_but(1000);
   const int64_t middle = look.length_of_all_but(2);  // a few lines that are none may stand even in a small corpus
   const int64_t pieces = s.recipe.tokenizer.size, room = pieces < 2'000 ? 4 : pieces < 8'000 ? 3 : 2;
@@ -92,7 +108,7 @@ void choose_length(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& pla
   int64_t& length = s.recipe.data.max_length;
   length = std::clamp<int64_t>(rounded_up(wanted, 32), 128, std::max<int64_t>(1024, 2 * room * middle));
   // A batch is to hold several of them.
-  int64_t& budget = s.recipe.train.batch_tokens.tokens = plan.batch_tokens;
+  int64_t& budget = s.recipe.train.batch_tokens.tokens;
   while (budget < 4 * length) budget *= 2;
   s.reasons["data.max_length"] =
       fmt::format("tokens a side may have; {} here has about {}, longer ones are skipped",
@@ -101,21 +117,24 @@ void choose_length(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& pla
 
 void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, int threads) {
   TrainOptions& t = s.recipe.train;
-  t.learning_rate = plan.learning_rate;
+  t.schedule = Schedule::cosine;
   t.warmup = plan.warmup;
-  t.stop = {static_cast<double>(plan.updates), Period::Unit::updates};
-  const int64_t often = plan.updates / 40;
-  t.validate = {static_cast<double>(often), Period::Unit::updates};
-  const double tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
-  const double epochs = static_cast<double>(plan.updates * t.batch_tokens.tokens) / tokens;
+  t.clip = 1;
+  // Of as many tokens, whatever a batch has.
+  const double batches = static_cast<double>(plan.batch_tokens) / static_cast<double>(t.batch_tokens.tokens);
+  t.stop = {std::ceil(static_cast<double>(plan.updates) * std::max(1.0, batches)), Period::Unit::updates};
+  t.validate = {t.stop.count, Period::Unit::updates};
+  t.average = 1;
+  s.tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
   choose_shares(s, threads);
   s.reasons["train.batch_tokens"] = "tokens per update on the larger side; fewer need less memory";
   s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes", std::max(1.0, epochs));
+      fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes", std::max(1.0, s.epochs()));
+  s.reasons["train.schedule"] = "the rate falls to nought at the end: the last model is the best";
   s.reasons["train.warmup"] = "updates until the learning rate is at its peak";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
-  s.reasons["train.validate"] = "a score, sample translations and a checkpoint, 40 times in all";
-  s.reasons["train.average"] = "the last checkpoints make the final model: those of the last quarter";
+  s.reasons["train.validate"] = "a score, sample translations and a checkpoint";
+  s.reasons["train.average"] = "1: the model is the best one, not a mean";
   t.metric = "bleu";
   s.reasons["train.metric"] = "what \"best\" means";
   if (look.target.without_spaces()) {
@@ -125,21 +144,6 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& p
     t.metric_options.tokenize = "none";
     s.reasons["train.metric_options.tokenize"] = "the text is tokenized already: spaces stand before its punctuation";
   }
-}
-
-/// The largest model that is no larger than the plan's and fits.
-void fit_memory(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& plan, int64_t memory, int threads) {
-  const ModelSize* smaller[] = {&kMiddle, &kSmall};
-  const int64_t wanted = training_memory(s.recipe, threads);
-  if (wanted <= memory) return;
-  for (const ModelSize* size : smaller) {
-    if (size->d_model >= s.recipe.model.d_model) continue;
-    choose_model(s, look, plan, *size);
-    s.reasons["model.encoder_layers"] = fmt::format("a {} model: a larger one would not fit in memory", size->name);
-    if (training_memory(s.recipe, threads) <= memory) break;
-  }
-  s.memory_note = fmt::format("a {} model would suit the corpus, but wants about {} of memory; there is {}",
-                              plan.model.name, human_bytes(wanted), human_bytes(memory));
 }
 
 }  // namespace
@@ -169,14 +173,19 @@ int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& 
   return size;
 }
 
-SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads) {
-  SizedRecipe s;
+SizedRecipe choose_sizes(const CorpusLook& look, const Room& room) {
   const CorpusPlan& plan = plan_for(look.pairs);
-  choose_tokenizer(s, look, plan);
-  choose_model(s, look, plan, plan.model);
-  choose_length(s, look, plan);
-  choose_training(s, look, plan, threads);
-  fit_memory(s, look, plan, memory, threads);
+  std::vector<SizedRecipe> sizes;
+  for (auto size = std::find(std::begin(kModelSizes), std::end(kModelSizes), plan.model); size != std::end(kModelSizes);
+       ++size) {
+    SizedRecipe& s = sizes.emplace_back();
+    choose_tokenizer(s, look, plan);
+    choose_model(s, look, plan, **size);
+    choose_length(s, look);
+    choose_training(s, look, plan, room.threads);
+  }
+  SizedRecipe s = fit_to_room(sizes, room);
+  choose_dropout(s, look);
   return s;
 }
 
@@ -187,15 +196,6 @@ int64_t parameters_of(const Recipe& r) {
     return r.tokenizer.size * d + layers_of(r.model) * (attention + feed_forward);
   return r.tokenizer.size * d + r.model.encoder_layers * (attention + feed_forward) +
          r.model.decoder_layers * (2 * attention + feed_forward);
-}
-
-double training_operations(const Recipe& r, const CorpusLook& look) {
-  const int64_t source = look.source.tokens + look.pairs, target = look.target.tokens + look.pairs;
-  const double epoch = training_flops(r.model, {r.tokenizer.size, r.tokenizer.size}, source, target,
-                                      target / std::max<int64_t>(look.pairs, 1));
-  const double share = 0.97 * static_cast<double>(r.train.batch_tokens.tokens) /
-                       static_cast<double>(std::max<int64_t>({source, target, 1}));  // of the corpus in a batch
-  return r.train.stop.count * share * epoch;
 }
 
 int64_t training_memory(const Recipe& r, int threads) {

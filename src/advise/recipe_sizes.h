@@ -1,6 +1,7 @@
-// Sizes of tokenizer, model and training that suit a corpus and the memory there is.
+// Sizes of tokenizer, model and training that suit a corpus, and the memory and time there are.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 
@@ -13,15 +14,37 @@ namespace attune {
 struct SizedRecipe {
   Recipe recipe;
   std::map<std::string, std::string> reasons;
-  std::string memory_note;  // a sentence when memory, not the corpus, limits the model
+  std::string name;               // of the model: "small"
+  double tokens = 1;              // of an epoch, on the side that fills a batch
+  double seconds = 0;             // that training takes, validations counted; 0: nobody measured it
+  std::vector<std::string> notes;  // a sentence each: what memory or time did not allow
+  double epochs() const { return recipe.train.stop.count * static_cast<double>(recipe.train.batch_tokens.tokens) / tokens; }
 };
-/// `memory`: bytes that training may take. `threads` work at once, each with its own gradients.
-SizedRecipe choose_sizes(const CorpusLook& look, int64_t memory, int threads);
 
-/// The same for a language model that reads the target of `look` as a stream.
-SizedRecipe choose_language_sizes(const CorpusLook& look, int64_t memory, int threads);
-/// The same for labels of texts, or of words.
-SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, int64_t memory, int threads);
+/// What a recipe must do with.
+struct Room {
+  int64_t memory = INT64_MAX;  // bytes that training may take
+  int threads = 1;             // that work at once, each with its own gradients
+  double seconds = 0;          // that training may take; 0: as many as are of use
+  double validated = 0;        // tokens of a validation
+  std::function<double(const Recipe&)> seconds_of_update = {};  // on this machine; none: time is not foreseen
+};
+
+/// For translation.
+SizedRecipe choose_sizes(const CorpusLook& look, const Room& room);
+/// For a language model that reads the target of `look` as a stream.
+SizedRecipe choose_language_sizes(const CorpusLook& look, const Room& room);
+/// For labels of texts, or of words.
+struct AnswerLook {
+  bool two_texts = false;  // to a label
+  bool spans = false;      // labels of words are those of spans: B-PER, I-PER
+};
+SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const AnswerLook& answers, const Room& room);
+
+/// Of recipes for the same corpus, largest model first, the first that fits in memory and, in the time there is, sees
+/// enough of the corpus; the last where none does. The end of its training is fitted to the time.
+SizedRecipe fit_to_room(const std::vector<SizedRecipe>& sizes, const Room& room);
+
 /// Looks into a file of texts and labels, or of words and labels: which format it has and which columns are what.
 /// True: there are two texts to a label.
 bool describe_columns(const std::string& file, Task task, DataSettings& data);
@@ -33,10 +56,6 @@ void choose_shares(SizedRecipe& sized, int threads);
 
 /// As far as the sizes tell.
 int64_t parameters_of(const Recipe& recipe);
-/// Floating-point operations of a whole training run that ends after so many updates.
-double training_operations(const Recipe& recipe, const CorpusLook& look);
-double language_operations(const Recipe& recipe);
-double answer_operations(const Recipe& recipe);
 /// Bytes of weights, gradients, moments and activations.
 int64_t training_memory(const Recipe& recipe, int threads);
 

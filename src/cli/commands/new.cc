@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <charconv>
 
 #include "attune/error.h"
 #include "attune/new_recipe.h"
@@ -19,10 +20,22 @@ struct NewArguments {
   std::vector<std::string> files;
   NewRecipeOptions options;
   ProbeOptions probe;
+  std::string time;
   bool force = false;
 };
 
 constexpr std::string_view kProbe = "probe:";
+
+/// "90s", "10m", "2h": seconds.
+double seconds_of(const std::string& time) {
+  double count = 0;
+  const auto [end, error] = std::from_chars(time.data(), time.data() + time.size(), count);
+  const std::string_view unit(end, static_cast<size_t>(time.data() + time.size() - end));
+  const double seconds = count * (unit == "s" ? 1 : unit == "m" ? 60 : unit == "h" ? 3600 : 0);
+  if (error != std::errc() || !(seconds >= 1) || seconds > 365 * 86400.0)
+    throw Error(ErrorKind::usage, fmt::format("--time {}: how long is that?\n  fix: 90s, 10m or 2h", time));
+  return seconds;
+}
 
 std::string as_json(const NewRecipe& n, const NewArguments& a) {
   Record settings;
@@ -80,6 +93,7 @@ void run_new(NewArguments& a, const Session& session) {
   if (a.options.out.empty() && std::count(tasks.begin(), tasks.end(), a.task) > 0) a.options.out = a.task + ".toml";
   if (!to_stdout && !a.options.out.empty()) check_recipe_place(a.options.out, a.force);  // before the long part
   a.options.threads = session.threads;
+  if (!a.time.empty()) a.options.seconds = seconds_of(a.time);
   const NewRecipe n = propose_recipe(a.task, a.files, a.options);
   if (!to_stdout) save_recipe(n, a.options.out, a.force);
   if (session.json)
@@ -99,7 +113,7 @@ void add_new(CLI::App& app, Session& session) {
                                   "  attune new translate train.en train.de\n"
                                   "  attune new translate train.en.gz train.de.gz val.en val.de test.en test.de\n"
                                   "  attune new translate pairs.tsv --out -\n"
-                                  "  attune new language book.txt\n"
+                                  "  attune new language book.txt --time 10m\n"
                                   "  attune new classify train.tsv valid.tsv test.tsv\n"
                                   "  attune new tag train.conllu dev.conllu test.conllu\n"
                                   "  attune new image train-images.gz train-labels.gz t10k-images.gz t10k-labels.gz\n"
@@ -120,6 +134,8 @@ void add_new(CLI::App& app, Session& session) {
   command
       ->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");
+  command->add_option("--time", a->time, "how long training may take here: 90s, 10m, 2h (default: as long as is of use)")
+      ->type_name("T");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
   command->add_option("--seed", a->probe.seed, "which lines a probe draws")->type_name("N")->group("Probes");

@@ -1,0 +1,119 @@
+#!/usr/bin/env bash
+# panel.sh SETS OUT_DIR [OPTION]...: is what `attune new` writes as good as we know how? Trains on each set of SETS (as
+# prepare.sh makes them) the recipe that `new --time T` writes, and the recipe that ships for it, its schedule fitted to
+# the same time, and tests both. A line of JSON each goes to OUT_DIR/results.jsonl; runs that have theirs are not
+# repeated, so that it can be stopped and started again. Then: table.sh OUT_DIR/results.jsonl.
+#   --program P      attune (build/attune)      --time T       2m, 10m (2m)
+#   --seeds "1 2"    of training (1)            --only "A B"   sets (all)
+#   --sides "S ..."  new, recipe, before (new recipe)          --before P     an older attune, for `before`
+set -euo pipefail
+usage() { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
+[ $# -ge 2 ] && [ -d "$1" ] || usage
+cd_of() { cd "$(dirname "$1")" && pwd; }
+root=$(cd "$(cd_of "$0")/../.." && pwd)
+sets=$(realpath "$1") out=$2
+shift 2
+program=$root/build/attune before='' time=2m seeds=1 only='' sides='new recipe'
+while [ $# -gt 0 ]; do
+  [ $# -ge 2 ] || usage
+  case $1 in
+    --program) program=$(realpath "$2") ;;
+    --before) before=$(realpath "$2") ;;
+    --time) time=$2 ;;
+    --seeds) seeds=$2 ;;
+    --only) only=$2 ;;
+    --sides) sides=$2 ;;
+    *) usage ;;
+  esac
+  shift 2
+done
+mkdir -p "$out"
+out=$(realpath "$out")
+results=$out/results.jsonl
+touch "$results"
+seconds=$(echo "$time" | sed -E 's/^([0-9]+)s$/\1/; s/^([0-9]+)m$/\1*60/; s/^([0-9]+)h$/\1*3600/' | xargs -I{} awk 'BEGIN { print {} }')
+
+# The recipe that ships for a set, and the folder it is made for; none for the small ones.
+recipe_of() {
+  case $1 in
+    ud-ewt | wnut17 | sst2 | trec | ag-news | multi30k | tatoeba-en-fr) echo "$root/recipes/$1/recipe.toml" ;;
+    sick) echo "$root/recipes/sick/recipe.toml" ;;
+    shakespeare) echo "$root/recipes/shakespeare-char/large.toml" ;;
+  esac
+}
+metric_of() {
+  case $1 in
+    wnut17) echo span-f1 ;;
+    *) case $(cat "$sets/$1/task") in translate) echo bleu ;; language) echo loss ;; *) echo accuracy ;; esac ;;
+  esac
+}
+value() { sed -nE "s/^$2 = \"?([^\" ]*)\"?.*/\1/p" "$1" | head -n 1; }
+json_number() { sed -nE "s/.*\"$1\":(-?[0-9.e+-]+).*/\1/p" | head -n 1; }
+files_of() { # SET ROLE: the files of a role, sorted so that sources come first
+  case $(cat "$sets/$1/task") in
+    translate) if [ -f "$sets/$1/$2.tsv" ]; then echo "$sets/$1/$2.tsv"; else echo "$sets/$1/$2.en $sets/$1/$2.de"; fi ;;
+    *) echo "$sets/$1/$2".* ;;
+  esac
+}
+quoted() { for f in "$@"; do printf '%s"%s"' "${comma:-}" "$f"; comma=,; done; comma=; }
+# fitted PROGRAM RECIPE SET...: settings that make a run end after about $seconds, where its own end is later
+fitted() {
+  local p=$1 recipe=$2
+  shift 2
+  local ms stop warmup updates
+  ms=$("$p" bench train "$recipe" --updates 6 --json --quiet "$@" | json_number ms_per_update)
+  stop=$(value "$recipe" stop | sed -n 's/u$//p') warmup=$(value "$recipe" warmup)
+  updates=$(awk -v s="$seconds" -v ms="$ms" 'BEGIN { print int(0.9 * s * 1000 / ms) }')
+  [ -n "$stop" ] && [ "$stop" -le "$updates" ] && return
+  echo --set "train.stop=${updates}u" --set "train.validate=$((updates / 8 > 0 ? updates / 8 : 1))u"
+  [ -z "$warmup" ] || [ -z "$stop" ] || echo --set "train.warmup=$((warmup * updates / stop))"
+}
+# one SET SIDE SEED
+one() {
+  local set=$1 side=$2 seed=$3 task metric recipe run=$out/runs/$1-$2-$time-$3 args=() p=$program
+  task=$(cat "$sets/$set/task") metric=$(metric_of "$set")
+  if grep -q "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed," "$results"; then return; fi
+  mkdir -p "$out/runs"
+  rm -rf "$run"
+  local train valid test
+  read -ra train <<<"$(files_of "$set" train)"
+  read -ra valid <<<"$(files_of "$set" valid)"
+  read -ra test <<<"$(files_of "$set" test)"
+  case $side in
+    new)
+      recipe=$run.toml
+      "$p" new "$task" "${train[@]}" "${valid[@]}" "${test[@]}" --time "$time" --out "$recipe" --force --quiet
+      ;;
+    before)
+      p=$before recipe=$run.toml
+      "$p" new "$task" "${train[@]}" "${valid[@]}" "${test[@]}" --out "$recipe" --force --quiet
+      ;;
+    recipe)
+      recipe=$(recipe_of "$set")
+      [ -n "$recipe" ] || return 0
+      if [ "$set" = sick ]; then train=("$sets/sick-both/train.tsv") valid=("$sets/sick-both/valid.tsv") test=("$sets/sick-both/test.tsv"); fi
+      args+=(--set "data.train=[$(quoted "${train[@]}")]" --set "data.valid=[$(quoted "${valid[@]}")]" --set "data.test=[$(quoted "${test[@]}")]")
+      ;;
+    *) usage ;;
+  esac
+  local fit=()
+  if [ "$side" != new ]; then mapfile -t fit < <(fitted "$p" "$recipe" "${args[@]}" | tr ' ' '\n'); fi
+  local start=$SECONDS
+  "$p" train "$recipe" --out "$run" "${args[@]}" "${fit[@]}" --set "train.seed=$seed" --quiet 2>"$run.log" >/dev/null || {
+    echo "panel: $set $side $seed failed, see $run.log" >&2
+    return 0
+  }
+  local took=$((SECONDS - start)) score valid_score
+  score=$("$p" test "$run" --json --quiet 2>>"$run.log" | json_number "$metric")
+  valid_score=$(grep -o "\"$metric\":[0-9.e+-]*" "$run/metrics.jsonl" | cut -d: -f2 |
+    sort -g $([ "$metric" = loss ] || echo -r) | head -n 1)
+  echo "{\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed,\"metric\":\"$metric\",\"score\":${score:-null},\"valid\":${valid_score:-null},\"seconds\":$took}" |
+    tee -a "$results"
+  rm -rf "$run/checkpoints"
+}
+for set in ${only:-$(ls "$sets")}; do
+  [ -f "$sets/$set/task" ] || continue
+  for seed in $seeds; do
+    for side in $sides; do one "$set" "$side" "$seed"; done
+  done
+done

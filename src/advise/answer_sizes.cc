@@ -1,0 +1,143 @@
+// Sizes for labels of texts and of words, by how many there are.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+
+#include "advise/recipe_sizes.h"
+#include "base/text.h"
+
+namespace attune {
+
+namespace {
+
+struct AnswerSize {
+  const char* name;
+  int64_t layers, d_model, d_ff, heads;
+  double learning_rate;
+};
+constexpr AnswerSize kOneLayer{"small", 1, 128, 256, 4, 2e-3};
+constexpr AnswerSize kThreeLayers{"small", 3, 128, 256, 4, 2e-3};
+constexpr AnswerSize kFourLayers{"middle", 4, 256, 1024, 8, 1e-3};
+
+/// What suits fewer texts than `below`, where there is time.
+struct AnswerPlan {
+  int64_t below, vocabulary;
+  AnswerSize model;
+  int64_t batch_tokens;
+  double epochs, dropout, word_dropout;
+};
+constexpr AnswerPlan kTextLabels[] = {
+    {2'000, 10'000, kOneLayer, 1024, 16, 0.5, 0.3},
+    {20'000, 10'000, kOneLayer, 1024, 8, 0.5, 0.3},
+    {100'000, 16'000, kThreeLayers, 4096, 6, 0.3, 0.2},
+    {INT64_MAX, 16'000, kFourLayers, 8192, 3, 0.1, 0.1},
+};
+constexpr AnswerPlan kWordLabels[] = {
+    {2'000, 2'000, kThreeLayers, 1024, 24, 0.3, 0.2},
+    {20'000, 4'000, kThreeLayers, 2048, 12, 0.3, 0.1},
+    {100'000, 8'000, kFourLayers, 4096, 8, 0.2, 0.1},
+    {INT64_MAX, 16'000, kFourLayers, 8192, 4, 0.1, 0.1},
+};
+/// Two texts are compared word by word: what is dropped blurs that.
+constexpr double kDropoutOfPairs = 0.1;
+constexpr double kEpochsOfPairs = 12;
+
+void choose_reading(SizedRecipe& s, const CorpusLook& look, const AnswerPlan& plan) {
+  Recipe& r = s.recipe;
+  const bool tag = r.task == Task::tag;
+  auto& reason = s.reasons["tokenizer.size"] = "at most; more text, more of them";
+  r.tokenizer.size = fitting_vocabulary(plan.vocabulary, look, reason);
+  s.reasons["tokenizer.kind"] = "subwords: no word is unknown";
+  if (!tag) {
+    r.tokenizer.lowercase = true;
+    s.reasons["tokenizer.lowercase"] = "a word at the begin of a sentence is the word it is elsewhere";
+    if (!look.source.without_spaces()) {
+      r.tokenizer.kind = text::TokenizerKind::word;
+      s.reasons["tokenizer.kind"] = "words: labels hang on them more than on their parts; \"bpe\" for subwords";
+    }
+  }
+  const int64_t longest = 2 * look.length_of_all_but(100);
+  r.data.max_length = std::clamp<int64_t>((longest + 31) / 32 * 32, 64, 512);
+  r.data.overlong = Overlong::crop;
+  s.reasons["data.max_length"] = "tokens that are read of a text";
+}
+
+void choose_answer_model(SizedRecipe& s, const CorpusLook& look, const AnswerLook& answers, const AnswerPlan& plan) {
+  ModelOptions& m = s.recipe.model;
+  s.name = plan.model.name;
+  m.encoder_layers = plan.model.layers;
+  m.d_model = plan.model.d_model;
+  m.d_ff = plan.model.d_ff;
+  m.heads = plan.model.heads;
+  m.dropout = answers.two_texts ? kDropoutOfPairs : plan.dropout;
+  m.word_dropout = answers.two_texts ? 0 : plan.word_dropout;
+  m.norm = NormPlace::pre;
+  m.activation = "gelu";
+  m.position = {"rope"};
+  s.reasons["model.encoder_layers"] = fmt::format("for {} texts", thousands(look.pairs));
+  s.reasons["model.dropout"] = answers.two_texts ? "little: more blurs what is compared" : "more for fewer texts";
+  s.reasons["model.norm"] = "learns in fewer updates than \"post\"";
+  s.reasons["model.position"] = "relative positions, by rotation: learned in fewer updates than others";
+  if (s.recipe.task == Task::classify) {
+    m.pool = {answers.two_texts ? "pair" : "attention"};
+    s.reasons["model.pool"] =
+        answers.two_texts ? "two texts are compared word by word" : "words that tell most count most";
+    if (!answers.two_texts) {
+      m.head = Choice{"label", {{"ngrams", int64_t{2}}}};
+      s.reasons["model.head"] = "words and pairs of words have a say of their own beside the encoder";
+    }
+  } else if (answers.spans) {
+    m.head = Choice{"tags", {{"crf", true}}};
+    s.reasons["model.head"] = "labels are those of spans: which may follow which is learned, too";
+  }
+}
+
+void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const AnswerLook& answers, const AnswerPlan& plan,
+                            int threads) {
+  Recipe& r = s.recipe;
+  TrainOptions& t = r.train;
+  t.batch_tokens.tokens = std::max(plan.batch_tokens, 2 * r.data.max_length);
+  choose_shares(s, threads);
+  s.tokens = static_cast<double>(look.source.tokens + 2 * look.pairs);
+  const double epochs = answers.two_texts ? kEpochsOfPairs : plan.epochs;
+  const double updates =
+      std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), 300.0, 50'000.0);
+  t.stop = {std::ceil(updates / 50) * 50, Period::Unit::updates};
+  t.schedule = Schedule::cosine;
+  t.learning_rate = plan.model.learning_rate;
+  t.warmup = std::min<int64_t>(150, static_cast<int64_t>(t.stop.count / 8));
+  t.weight_decay = 0.01;
+  t.clip = 1;
+  t.validate = {t.stop.count, Period::Unit::updates};
+  t.average = 1;
+  if (answers.spans) {
+    t.metric = "span-f1";
+    s.reasons["train.metric"] = "what \"best\" means: spans that are right as a whole";
+  }
+  s.reasons["train.stop"] =
+      fmt::format("updates: about {:.0f} times through the texts; also e epochs, m minutes", std::max(1.0, s.epochs()));
+  s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
+  s.reasons["train.validate"] = "a score and a checkpoint";
+  s.reasons["train.average"] = "1: the model is the best one, not a mean";
+}
+
+}  // namespace
+
+SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const AnswerLook& answers, const Room& room) {
+  const auto& plans = task == Task::tag ? kWordLabels : kTextLabels;
+  auto plan = std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
+  std::vector<SizedRecipe> sizes;
+  for (AnswerPlan p = *plan;; p.model = (--plan)->model) {
+    SizedRecipe& s = sizes.emplace_back();
+    s.recipe = defaults_of(task);
+    choose_reading(s, look, p);
+    choose_answer_model(s, look, answers, p);
+    choose_answer_training(s, look, answers, p, room.threads);
+    if (plan == std::begin(plans)) break;
+  }
+  return fit_to_room(sizes, room);
+}
+
+}  // namespace attune

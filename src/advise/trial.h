@@ -1,0 +1,12 @@
+// How long training takes on this machine: a few updates of the recipe's model, on made-up texts as long as the real ones.
+#pragma once
+#include "advise/corpus_look.h"
+#include "recipe/settings.h"
+
+namespace attune {
+
+/// Seconds of an update, of about a second's worth of them: a share of a batch where a whole one takes longer. Of texts
+/// that are answered, `labels` can be said.
+double seconds_of_update(const Recipe& recipe, const CorpusLook& look, int64_t labels, int threads);
+
+}  // namespace attune

@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "advise/recipe_sizes.h"
+#include "advise/trial.h"
+
+namespace attune::test {
+namespace {
+
+CorpusLook look_of(int64_t pairs, int64_t tokens) {
+  CorpusLook look;
+  look.pairs = pairs;
+  look.source.tokens = look.target.tokens = tokens * pairs;
+  look.lengths.resize(CorpusLook::kLongest + 1);
+  look.lengths[static_cast<size_t>(tokens)] = pairs;
+  look.different_words = CorpusLook::kMostWords;
+  look.different_characters = 90;
+  return look;
+}
+
+/// A machine that takes 40 nanoseconds for a parameter and a thousand tokens.
+Room room_of(double seconds) {
+  Room room{.seconds = seconds, .validated = 20'000};
+  room.seconds_of_update = [](const Recipe& r) {
+    return 4e-11 * static_cast<double>(parameters_of(r)) * static_cast<double>(r.train.batch_tokens.tokens);
+  };
+  return room;
+}
+
+/// What the run takes on that machine, validations not counted.
+double seconds_of(const SizedRecipe& s) { return s.recipe.train.stop.count * room_of(1).seconds_of_update(s.recipe); }
+
+TEST(FitToRoom, TheRunEndsInTheTimeThereIs) {
+  const CorpusLook look = look_of(29'000, 15);
+  double before = 0;
+  for (const double seconds : {120.0, 600.0, 3600.0, 36'000.0, 360'000.0}) {
+    const SizedRecipe s = choose_sizes(look, room_of(seconds));
+    EXPECT_LE(s.seconds, 1.05 * seconds);
+    EXPECT_GE(s.recipe.train.stop.count, before);
+    const TrainOptions& t = s.recipe.train;
+    EXPECT_LE(static_cast<double>(t.warmup), t.stop.count / 5) << seconds;
+    EXPECT_GE(t.stop.count / t.validate.count, 4) << seconds;
+    EXPECT_LE(t.stop.count / t.validate.count, 20.5) << seconds;
+    before = t.stop.count * static_cast<double>(t.batch_tokens.tokens) / 4096;
+  }
+  // What is wanted at most is a matter of the corpus, not of the time.
+  EXPECT_EQ(choose_sizes(look, room_of(1e6)).recipe.train.stop.count, choose_sizes(look, room_of(0)).recipe.train.stop.count);
+}
+
+TEST(FitToRoom, NoTimeIsLeftUnused) {
+  for (const double seconds : {60.0, 300.0, 1200.0})
+    EXPECT_GT(seconds_of(choose_sizes(look_of(137'000, 9), room_of(seconds))), 0.7 * seconds);
+}
+
+TEST(FitToRoom, LittleTimeMakesASmallerModel) {
+  const CorpusLook look = look_of(137'000, 9);
+  const SizedRecipe in_a_minute = choose_sizes(look, room_of(60)), in_a_week = choose_sizes(look, room_of(604'800));
+  EXPECT_EQ(in_a_minute.name, "quick");
+  EXPECT_EQ(in_a_week.name, "middle");
+  ASSERT_EQ(in_a_minute.notes.size(), 1u);
+  EXPECT_EQ(in_a_minute.notes[0], "a middle model would suit the corpus, but learns too little in the time there is");
+  EXPECT_TRUE(in_a_week.notes.empty());
+  EXPECT_LT(in_a_minute.recipe.model.dropout, in_a_week.recipe.model.dropout) << "what is seen once needs none";
+}
+
+TEST(FitToRoom, EveryTaskFits) {
+  CorpusLook text = look_of(40'000, 30);
+  text.target.characters = 1'000'000;
+  text.target.words = 200'000;
+  for (const double seconds : {30.0, 120.0, 600.0}) {
+    for (const SizedRecipe& s :
+         {choose_language_sizes(text, room_of(seconds)),
+          choose_answer_sizes(Task::classify, look_of(5'000, 20), {}, room_of(seconds)),
+          choose_answer_sizes(Task::classify, look_of(5'000, 20), {.two_texts = true}, room_of(seconds)),
+          choose_answer_sizes(Task::tag, look_of(12'000, 20), {.spans = true}, room_of(seconds))}) {
+      EXPECT_LE(s.seconds, 1.05 * seconds) << s.name;
+      EXPECT_GT(s.seconds, 0) << s.name;
+      EXPECT_GE(s.recipe.train.stop.count, 1);
+    }
+  }
+  EXPECT_EQ(choose_answer_sizes(Task::tag, look_of(12'000, 20), {.spans = true}, {}).recipe.train.metric, "span-f1");
+  EXPECT_EQ(choose_answer_sizes(Task::tag, look_of(12'000, 20), {}, {}).recipe.train.metric, "accuracy");
+}
+
+TEST(FitToRoom, ATrialTakesAnyTask) {
+  CorpusLook look = look_of(300, 6);
+  look.target.characters = 5'000;
+  look.different_words = 200;
+  for (SizedRecipe s : {choose_sizes(look, {}), choose_language_sizes(look, {}),
+                        choose_answer_sizes(Task::classify, look, {}, {}),
+                        choose_answer_sizes(Task::classify, look, {.two_texts = true}, {}),
+                        choose_answer_sizes(Task::tag, look, {.spans = true}, {})}) {
+    s.recipe.train.batch_tokens.tokens = 64;
+    s.recipe.data.max_length = std::min<int64_t>(s.recipe.data.max_length, 16);
+    const double seconds = seconds_of_update(s.recipe, look, 5, 1);
+    EXPECT_TRUE(std::isfinite(seconds) && seconds > 0) << seconds;
+  }
+}
+
+}  // namespace
+}  // namespace attune::test
