@@ -16,7 +16,7 @@ namespace attune::cli {
 
 namespace {
 
-constexpr const char* kInvitation = R"(attune trains, explains and serves attention models on a CPU.
+constexpr const char* kInvitation = R"(attune trains, runs and explains attention models on a CPU.
 
 First steps:
   attune demo                        see a model translate, and watch a small one learn to
