@@ -70,6 +70,7 @@ struct Descriptor {
                         ? "\n  fix: check the permissions, or choose another folder"
                     : error == ENOENT                    ? "\n  fix: check the name"
                     : error == ENOSPC || error == EDQUOT ? "\n  fix: make room, or choose a folder on another disk"
+                    : error == EFBIG ? "\n  fix: files may not grow that large here, see `ulimit -f`"
                                                          : "";
   fail(ErrorKind::io, "cannot {} {}: {}{}", what, path, std::strerror(error), fix);
 }
@@ -115,12 +116,16 @@ void inject_file_fault(const FileFault& fault) {
   g_fault = fault;
 }
 
-std::string read_file(const std::string& path) {
-  Descriptor d{call_open(path.c_str(), O_RDONLY)};
-  if (d.file < 0) fail_io("read", path, errno);
+namespace {
+
+struct stat stat_of(const Descriptor& d, const std::string& path) {
   struct stat info {};
-  if (fstat(d.file, &info) != 0) fail_io("read", path, errno);
+  if (d.file < 0 || fstat(d.file, &info) != 0) fail_io("read", path, errno);
   if (S_ISDIR(info.st_mode)) fail_io("read", path, EISDIR);
+  return info;
+}
+
+std::string read_all(const Descriptor& d, const struct stat& info, const std::string& path) {
   std::string content;
   content.resize(static_cast<size_t>(info.st_size) + 1);  // one more: the read that finds the end needs no growing
   size_t size = 0;
@@ -134,6 +139,24 @@ std::string read_file(const std::string& path) {
   }
   content.resize(size);
   return content;
+}
+
+}  // namespace
+
+std::string read_file(const std::string& path) {
+  const Descriptor d{call_open(path.c_str(), O_RDONLY)};
+  return read_all(d, stat_of(d, path), path);
+}
+
+std::string read_regular_file(const std::string& path, int64_t most) {
+  // Not blocking: to open a pipe that nobody writes to would wait for ever.
+  const Descriptor d{call_open(path.c_str(), O_RDONLY | O_NONBLOCK)};
+  const struct stat info = stat_of(d, path);
+  if (!S_ISREG(info.st_mode)) fail(ErrorKind::io, "cannot read {}: not a regular file", path);
+  if (info.st_size > most)
+    fail(ErrorKind::io, "cannot read {}: it has {}, and {} are too many for what it should be", path,
+         human_bytes(info.st_size), human_bytes(most));
+  return read_all(d, info, path);
 }
 
 void write_file(const std::string& path, std::string_view content) {
@@ -239,7 +262,10 @@ void FolderWriter::commit() {
 }
 
 AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
-  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
+  // Not through a link: it would lead out of the folder, to a file of somebody else.
+  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
+  if (file_ < 0 && errno == ELOOP)
+    fail(ErrorKind::io, "cannot write {}: it is a link\n  fix: remove it, or choose another folder", path_);
   if (file_ < 0) fail_io("write", path_, errno);
   if (content == Content::bytes) return;
   char last = '\n';

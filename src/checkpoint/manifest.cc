@@ -113,12 +113,14 @@ void write_manifest(const std::string& folder, const std::vector<std::string>& n
 Manifest read_manifest(const std::string& folder) {
   const std::string path = folder + "/" + kManifestName;
   std::error_code error;
-  const auto bytes = fs::file_size(path, error);
-  if (error == std::errc::no_such_file_or_directory || error == std::errc::not_a_directory)
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found || error == std::errc::not_a_directory)
     fail(ErrorKind::model, "{} is not a model folder: it has no {}\n  fix: name a folder that attune train wrote",
          folder, kManifestName);
-  if (!error && std::cmp_greater(bytes, kLargestManifest)) fail_manifest(folder, "too large to be one");
-  return parse(read_file(path), folder);
+  if (!fs::is_regular_file(status)) fail_manifest(folder, "not a regular file");
+  if (const auto bytes = fs::file_size(path, error); !error && std::cmp_greater(bytes, kLargestManifest))
+    fail_manifest(folder, "too large to be one");
+  return parse(read_regular_file(path, kLargestManifest), folder);
 }
 
 bool lists(const Manifest& manifest, std::string_view name) {

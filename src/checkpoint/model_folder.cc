@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/error.h"
@@ -43,11 +44,26 @@ void remove_empty_folders(const std::string& folder) {
   for (auto f = folders.rbegin(); f != folders.rend(); ++f) rmdir(f->c_str());  // those inside come later in the list
 }
 
+/// Whether every file is there as the manifest has it, moved up already or not.
+bool is_whole_save(const std::string& next, const std::string& dir, const Manifest& files) {
+  return std::ranges::all_of(files, [&](const ManifestEntry& e) {
+    for (const std::string& folder : {next, dir}) try {
+        const ManifestEntry found = describe_file(folder, e.name);
+        if (found.bytes == e.bytes && found.hash == e.hash) return true;
+      } catch (const Error& error) {
+        if (error.kind() != ErrorKind::io) throw;  // moved up just now, or never there
+      }
+    return false;
+  });
+}
+
 void finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
   std::error_code ignored;
   if (!fs::exists(next, ignored)) return;
   if (fs::exists(next + "/" + kManifestName, ignored)) {
+    // What is not whole was not left by a save: the model that is there stays.
+    if (!is_whole_save(next, dir, read_manifest(next))) return;
     for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
     move_up(next, dir, kManifestName);
   }

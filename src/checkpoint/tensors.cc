@@ -1,6 +1,7 @@
 #include "checkpoint/tensors.h"
 
 #include <algorithm>
+#include <cmath>
 #include <memory>
 
 #include "base/error.h"
@@ -63,13 +64,29 @@ void check_same(const SafetensorsFile& file, const StoredTensors& wanted, Types 
   mismatch.raise();
 }
 
+/// A model with such a weight would answer nonsense, or nothing, without a word.
+void refuse_not_finite(const SafetensorsFile& file, const StoredTensor& t) {
+  if (t.type != Stored::f32) return;
+  const auto* const first = static_cast<const float*>(t.data);
+  const int64_t at = std::find_if_not(first, first + t.size(), [](float x) { return std::isfinite(x); }) - first;
+  if (at < t.size())
+    fail(ErrorKind::model,
+         "{}: tensor '{}' is not all numbers: {} at place {}\n  fix: take another checkpoint; this one was saved by "
+         "another program, or changed",
+         file.path(), t.name, std::isnan(first[at]) ? "NaN" : "infinity", thousands(at));
+}
+
 void read_widened(const SafetensorsFile& file, const StoredTensor& to) {
   const StoredTensor& from = *file.find(to.name);
-  if (from.type == to.type) return file.read(from, to.data);
-  std::vector<uint16_t> halves(static_cast<size_t>(from.size()));
-  file.read(from, halves.data());
-  std::transform(halves.begin(), halves.end(), static_cast<float*>(to.data),
-                 from.type == Stored::f16 ? of_f16 : of_bf16);
+  if (from.type == to.type) {
+    file.read(from, to.data);
+  } else {
+    std::vector<uint16_t> halves(static_cast<size_t>(from.size()));
+    file.read(from, halves.data());
+    std::transform(halves.begin(), halves.end(), static_cast<float*>(to.data),
+                   from.type == Stored::f16 ? of_f16 : of_bf16);
+  }
+  refuse_not_finite(file, to);
 }
 
 std::vector<int64_t> dims_of(const Shape& shape) {
@@ -111,6 +128,17 @@ void load_tensors(const std::string& path, const StoredTensors& into) {
   const SafetensorsFile file(path);
   check_same(file, into);
   for (const StoredTensor& t : into) file.read(*file.find(t.name), t.data);
+}
+
+void check_declared(const std::string& path, const Parameters& parameters) {
+  const SafetensorsFile file(path);
+  Mismatch mismatch(file);
+  for (const NamedParameter& p : parameters.named()) {
+    const StoredTensor* found = file.find(p.name);
+    StoredTensor wanted{p.name, found ? found->type : Stored::f32, dims_of(p.shape), nullptr};
+    compare(wanted, found, Types::same, mismatch);
+  }
+  mismatch.raise();
 }
 
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool) {

@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <csignal>
 #include <exception>
 #include <new>
 #include <system_error>
@@ -86,9 +87,20 @@ std::string explain(const CLI::App& app, const CLI::App* at, const std::string& 
   return std::string(e.what()) + "\n  fix: see `" + help + "`";
 }
 
+/// A message may name files, whose names may hold what would move the cursor or change colours.
+std::string visible(const std::string& text) {
+  std::string out;
+  for (size_t from = 0; from <= text.size();) {
+    const size_t end = std::min(text.find('\n', from), text.size());
+    out += (from > 0 ? "\n" : "") + fit_columns(std::string_view(text).substr(from, end - from), 0);
+    from = end + 1;
+  }
+  return out;
+}
+
 int report(const std::string& command, const std::string& text, int code) {
   std::fflush(stdout);
-  fmt::print(stderr, "attune{}{}: {}\n", command.empty() ? "" : " ", command, text);
+  fmt::print(stderr, "attune{}{}: {}\n", command.empty() ? "" : " ", command, visible(text));
   return code;
 }
 
@@ -165,6 +177,7 @@ int run(int argc, char** argv) {
 }  // namespace attune::cli
 
 int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a write beyond `ulimit -f` fails instead, and says so
   try {
     return attune::cli::run(argc, argv);
   } catch (const attune::Error& e) {

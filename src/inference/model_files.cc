@@ -60,8 +60,10 @@ OpenedModel open_model_files(const std::string& dir, ThreadPool* pool) {
   OpenedModel m;
   m.recipe = load_recipe(dir + "/" + kRecipeName);
   m.tokenizers = Tokenizers::load(dir + "/" + kTokenizerName);
-  m.model = std::make_unique<Model>(m.recipe.model, sizes_of(m.recipe, m.tokenizers));
-  load_parameters(dir + "/" + kModelName, m.model->parameters(), pool);
+  const std::string weights = dir + "/" + kModelName;
+  m.model = std::make_unique<Model>(m.recipe.model, sizes_of(m.recipe, m.tokenizers), std::vector<std::string>{},
+                                    [&](const Parameters& p) { check_declared(weights, p); });
+  load_parameters(weights, m.model->parameters(), pool);
   // Only what the manifest lists: a model that was here before may have left its own.
   if (lists(read_manifest(dir), kShortlistName))
     m.shortlist = std::make_unique<const Shortlist>(

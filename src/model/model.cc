@@ -12,7 +12,8 @@
 
 namespace attune {
 
-Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen)
+Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen,
+             const std::function<void(const Parameters&)>& on_declared)
     : options_(options), sizes_(sizes) {
   const ModelOptions& o = options_;
   // A decoder alone that is to say something about what it reads does not write.
@@ -57,6 +58,7 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
   inits_ = std::move(shared.inits);
   memories_ = std::move(shared.memories);
   freeze_parts(parameters_, frozen);
+  if (on_declared) on_declared(parameters_);
   parameters_.allocate();
 }
 

@@ -7,6 +7,7 @@
 //   Pass pass{ctx, model.parameters(), &gradients};
 //   Var loss = model.loss(pass, batch, {.smoothing = 0.1f, .scale = 1.0f / tokens});
 #pragma once
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -19,8 +20,10 @@ namespace attune {
 
 class Model {
  public:
-  /// ErrorKind::recipe for what can't be built. `frozen`: parts that no update changes (model/parts.h).
-  Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen = {});
+  /// ErrorKind::recipe for what can't be built. `frozen`: parts that no update changes (model/parts.h). `on_declared` sees
+  /// the parameters before memory is taken for them.
+  Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen = {},
+        const std::function<void(const Parameters&)>& on_declared = {});
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
 

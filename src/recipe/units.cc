@@ -89,7 +89,7 @@ bool ByteSize::from_field(const FieldValue& value, ByteSize& out) {
 bool TokenBudget::from_field(const FieldValue& value, TokenBudget& out) {
   const auto* n = std::get_if<int64_t>(&value);
   const auto* text = std::get_if<std::string>(&value);
-  if (n ? *n < 1 : !text || *text != "auto") return false;
+  if (n ? *n < 1 || *n > kMost : !text || *text != "auto") return false;
   out.tokens = n ? *n : 0;
   return true;
 }

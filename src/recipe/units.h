@@ -45,7 +45,8 @@ struct TokenBudget {
   bool automatic() const { return tokens == 0; }
   bool operator==(const TokenBudget&) const = default;
 
-  static constexpr const char* kFieldType = "whole number of at least 1, or \"auto\"";
+  static constexpr int64_t kMost = int64_t{1} << 30;
+  static constexpr const char* kFieldType = "whole number from 1 to 1073741824, or \"auto\"";
   FieldValue to_field() const { return automatic() ? FieldValue(std::string("auto")) : FieldValue(tokens); }
   static bool from_field(const FieldValue& value, TokenBudget& out);
 };
