@@ -48,6 +48,8 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   body_->options = options;
   body_->recipe = load_recipe_for_run(options.recipe, options.sets);
   body_->out = options.out.empty() ? default_run(options.recipe) : options.out;
+  if (std::error_code ignored; std::filesystem::is_regular_file(body_->out, ignored))
+    fail(ErrorKind::usage, "{} is a file, and --out names a folder\n  fix: choose another name", body_->out);
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
     // A run that was begun goes on, whatever it says.

@@ -66,9 +66,10 @@ struct Descriptor {
 };
 
 [[noreturn]] void fail_io(const char* what, const std::string& path, int error) {
+  const std::string missing = error == ENOENT ? "\n  fix: " + fix_for_missing(path) : "";
   const char* fix = error == EACCES || error == EROFS || error == EPERM
                         ? "\n  fix: check the permissions, or choose another folder"
-                    : error == ENOENT                    ? "\n  fix: check the name"
+                    : error == ENOENT                    ? missing.c_str()
                     : error == ENOSPC || error == EDQUOT ? "\n  fix: make room, or choose a folder on another disk"
                     : error == EFBIG ? "\n  fix: files may not grow that large here, see `ulimit -f`"
                                                          : "";
@@ -110,6 +111,18 @@ std::string staged_name(const std::string& path) {
 }
 
 }  // namespace
+
+std::string fix_for_missing(const std::string& path) {
+  const fs::path wanted(path), folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) return "check the name: there is no folder " + folder.string();
+  std::vector<std::string> names;
+  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
+    names.push_back(at->path().filename().string());
+  const std::string near = closest_name(wanted.filename().string(), names);
+  if (near.empty()) return "check the name";
+  return "did you mean " + (wanted.has_parent_path() ? wanted.parent_path() / near : fs::path(near)).string() + "?";
+}
 
 void inject_file_fault(const FileFault& fault) {
   std::lock_guard lock(g_fault_mutex);

@@ -75,6 +75,9 @@ class AppendedFile {
   int file_ = -1;
 };
 
+/// What to do about a name that is not there: the one beside it that was meant, if any is like it.
+std::string fix_for_missing(const std::string& path);
+
 /// Makes a folder and those above it; one that exists is fine.
 void make_folder(const std::string& path);
 /// Gives a file or folder another name on the same disk, replacing a file of that name, and forces that to the disk.

@@ -38,6 +38,19 @@ bool inside(const std::string& name) {
   return path.is_relative() && std::none_of(path.begin(), path.end(), [](const fs::path& p) { return p == ".."; });
 }
 
+/// What to name instead of what is no model folder.
+std::string fix_for_no_model(const std::string& path) {
+  std::error_code ignored;
+  const fs::path p(path);
+  if (p.extension() == ".toml" && fs::is_regular_file(p, ignored))
+    return fmt::format("it is a recipe: attune train {} makes the model", path);
+  if (fs::is_regular_file(p, ignored) && fs::is_regular_file(p.parent_path() / kManifestName, ignored))
+    return fmt::format("name its folder, {}", p.has_parent_path() ? p.parent_path().string() : ".");
+  if (!fs::exists(p, ignored))
+    if (const std::string fix = fix_for_missing(path); fix.starts_with("did you mean")) return fix;
+  return "name a folder that attune train wrote";
+}
+
 Manifest parse(const std::string& text, const std::string& folder) {
   const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("format") || !json.contains("files") || !json["files"].is_object())
@@ -115,8 +128,9 @@ Manifest read_manifest(const std::string& folder) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
   if (status.type() == fs::file_type::not_found || error == std::errc::not_a_directory)
-    fail(ErrorKind::model, "{} is not a model folder: it has no {}\n  fix: name a folder that attune train wrote",
-         folder, kManifestName);
+    fail(ErrorKind::model, "{} is not a model folder: {}\n  fix: {}", folder,
+         fs::exists(folder, error) ? fmt::format("it has no {}", kManifestName) : "there is nothing of that name",
+         fix_for_no_model(folder));
   if (!fs::is_regular_file(status)) fail_manifest(folder, "not a regular file");
   if (const auto bytes = fs::file_size(path, error); !error && std::cmp_greater(bytes, kLargestManifest))
     fail_manifest(folder, "too large to be one");

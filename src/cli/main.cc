@@ -2,6 +2,7 @@
 #include <fmt/core.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <csignal>
 #include <exception>
 #include <new>
@@ -10,6 +11,7 @@
 #include "attune/error.h"
 #include "attune/text.h"
 #include "attune/version.h"
+#include "cli/foreign_words.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -75,6 +77,8 @@ std::string explain(const CLI::App& app, const CLI::App* at, const std::string& 
     }
     const std::string name = word.substr(0, word.find('='));
     const std::string near = closest_name(name, known);
+    if (const std::string here = foreign_option(path, name); near.empty() && !here.empty())
+      return fmt::format("unknown option '{}'\n  fix: {}", name, here);
     const char* what = option ? "option" : commands.empty() ? "argument" : "command";
     return fmt::format("unknown {} '{}'. {}", what, name,
                        near.empty() ? "See `" + help + "`." : "Did you mean '" + near + "'?");
@@ -102,6 +106,17 @@ int report(const std::string& command, const std::string& text, int code) {
   std::fflush(stdout);
   fmt::print(stderr, "attune{}{}: {}\n", command.empty() ? "" : " ", command, visible(text));
   return code;
+}
+
+/// Of the command line, as CLI11 wants them: the last one first. `attune help train` is `attune train --help`.
+std::vector<std::string> words_of(int argc, char** argv) {
+  std::vector<std::string> words(argv + std::min(argc, 1), argv + argc);
+  if (!words.empty() && words[0] == "help") {
+    words.erase(words.begin());
+    words.push_back("--help");
+  }
+  std::reverse(words.begin(), words.end());
+  return words;
 }
 
 int run(int argc, char** argv) {
@@ -132,7 +147,7 @@ int run(int argc, char** argv) {
   add_bench(app, session);
 
   try {
-    app.parse(argc, argv);
+    app.parse(words_of(argc, argv));
   } catch (const CLI::Success& e) {  // --help, --version
     app.exit(e);
     finish_output();

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "base/text.h"
 
 namespace attune {
@@ -20,19 +21,6 @@ namespace {
 namespace fs = std::filesystem;
 using namespace std::string_view_literals;
 constexpr size_t kInput = 1 << 16;
-
-/// What to do about a name that is not there.
-std::string fix_for_missing(const std::string& path) {
-  const fs::path wanted(path), folder = wanted.has_parent_path() ? wanted.parent_path() : ".";
-  std::error_code error;
-  if (!fs::is_directory(folder, error)) return "check the name: there is no folder " + folder.string();
-  std::vector<std::string> names;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error))
-    names.push_back(at->path().filename().string());
-  const std::string near = closest_name(wanted.filename().string(), names);
-  if (near.empty()) return "check the name";
-  return "did you mean " + (wanted.has_parent_path() ? wanted.parent_path() / near : fs::path(near)).string() + "?";
-}
 
 [[noreturn]] void fail_open(const std::string& path, int error) {
   fail(ErrorKind::io, "cannot read {}: {}\n  fix: {}", path, std::strerror(error),
