@@ -195,15 +195,22 @@ int64_t faulty_line(std::string_view text) {
 }
 
 toml::table parse_toml(std::string_view text, const std::string& place, bool lines) {
+  const auto refuse_data = [&](int64_t line) {  // somebody's texts, given where a recipe is wanted
+    if (lines && line == 1 && !place.ends_with(".toml"))
+      fail(ErrorKind::recipe, "{}:1: cannot read this line: is it a recipe?\n  fix: {}", place,
+           "`attune new` writes a recipe for files of texts, labels or pictures");
+  };
   try {
     return toml::parse(text);
   } catch (const TomlFault&) {
+    refuse_data(faulty_line(text));
     const std::string where = lines ? fmt::format("{}:{}", place, faulty_line(text)) : place;
     fail(ErrorKind::recipe,
          "{}: cannot read this line: a name must begin with a letter or a digit\n  fix: a line is key = value, "
          "[section] or # a comment",
          where);
   } catch (const toml::parse_error& e) {
+    refuse_data(static_cast<int64_t>(e.source().begin.line));
     const std::string where = lines ? fmt::format("{}:{}", place, e.source().begin.line) : place;
     fail(ErrorKind::recipe, "{}: {}", where, explain(e));
   }
