@@ -59,6 +59,7 @@ std::vector<Prediction> Predictor::operator()(const Corpus& corpus) {
                                     : scores.value().row_range(s, 1);
         Prediction& to = all[static_cast<size_t>(shard.examples[static_cast<size_t>(s)])];
         const std::vector<int32_t> said = model_.head()->answers(pass, own, moves);
+        const std::vector<float> shown = model_.head()->shown_scores(pass, own, moves);
         // Of rows with answers of their own, those that count.
         const float* weights = by_words && !shard.target().weights.empty()
                                    ? shard.target().weights.data() + in.answers().begin(s)
@@ -67,7 +68,8 @@ std::vector<Prediction> Predictor::operator()(const Corpus& corpus) {
         for (int64_t r = 0; r < own.rows(); ++r) {
           if (weights && weights[r] == 0) continue;
           if (weights) to.answers.push_back(said[static_cast<size_t>(r)]);
-          to.scores.insert(to.scores.end(), own.row<float>(r), own.row<float>(r) + own.cols());
+          const auto row = shown.begin() + r * own.cols();
+          to.scores.insert(to.scores.end(), row, row + own.cols());
         }
       }
     });

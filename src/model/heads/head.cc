@@ -138,6 +138,13 @@ Var Pooled::said(const Pass& pass, const HeadInput& in) const {
   return segment_root_sum(pass.ctx, embed(pass.ctx, e), *segments);
 }
 
+std::vector<float> Head::shown_scores(const Pass&, const Tensor& scores, const Tensor&) const {
+  std::vector<float> all;
+  for (int64_t r = 0; r < scores.rows(); ++r)
+    all.insert(all.end(), scores.row<float>(r), scores.row<float>(r) + scores.cols());
+  return all;
+}
+
 Segments Head::most_answers(const Segments& texts) const {
   return Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(texts.count()), 1));
 }
@@ -210,19 +217,32 @@ Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& opt
   return chain_loss(pass.ctx, l);
 }
 
+Tensor TagsHead::all_moves(const Pass& pass, const Tensor& moves, std::vector<float>& both) const {
+  if (moves_ < 0) return moves;
+  const Tensor& learned = pass[moves_].value();
+  if (!moves) return learned;
+  both.resize(static_cast<size_t>(moves.size()));
+  for (int64_t i = 0; i < moves.rows(); ++i)
+    for (int64_t j = 0; j < moves.cols(); ++j)
+      both[static_cast<size_t>(i * moves.cols() + j)] = learned.row<float>(i)[j] + moves.row<float>(i)[j];
+  return Tensor(both.data(), moves.shape);
+}
+
 std::vector<int32_t> TagsHead::answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const {
-  if (moves_ >= 0 && moves) {
-    const Tensor& learned = pass[moves_].value();
-    std::vector<float> both(static_cast<size_t>(moves.size()));
-    for (int64_t i = 0; i < moves.rows(); ++i)
-      for (int64_t j = 0; j < moves.cols(); ++j)
-        both[static_cast<size_t>(i * moves.cols() + j)] = learned.row<float>(i)[j] + moves.row<float>(i)[j];
-    return best_labels(scores, Tensor(both.data(), moves.shape));
-  }
-  if (moves_ >= 0 || moves) return best_labels(scores, moves ? moves : pass[moves_].value());
-  std::vector<int32_t> all;
-  for (int64_t i = 0; i < scores.rows(); ++i) all.push_back(largest(scores, i));
-  return all;
+  std::vector<float> both;
+  if (const Tensor all = all_moves(pass, moves, both)) return best_labels(scores, all);
+  std::vector<int32_t> best;
+  for (int64_t i = 0; i < scores.rows(); ++i) best.push_back(largest(scores, i));
+  return best;
+}
+
+std::vector<float> TagsHead::shown_scores(const Pass& pass, const Tensor& scores, const Tensor& moves) const {
+  std::vector<float> both;
+  const Tensor all = all_moves(pass, moves, both);
+  if (!all) return Head::shown_scores(pass, scores, moves);
+  std::vector<float> shown(static_cast<size_t>(scores.size()));
+  label_marginals(scores, all, shown.data());
+  return shown;
 }
 
 // --- missing words ---------------------------------------------------------------------------------------------------

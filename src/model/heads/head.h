@@ -54,6 +54,9 @@ class Head {
   /// What the scores of one text mean: the answers, as `right` would have them. `moves`, where answers follow each
   /// other, are added to those that were learned (kernels/vocabulary/viterbi.h): what is impossible is -inf there.
   virtual std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves = {}) const = 0;
+  /// Scores of one text as people are shown them: where answers follow each other, what each is worth among all
+  /// sequences (logarithms of probabilities).
+  virtual std::vector<float> shown_scores(const Pass& pass, const Tensor& scores, const Tensor& moves = {}) const;
 };
 
 struct HeadKind {

@@ -26,8 +26,11 @@ class TagsHead : public Head {
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   Segments most_answers(const Segments& texts) const override { return texts; }
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
+  std::vector<float> shown_scores(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
 
  private:
+  /// Moves that were learned and those that are possible, in one; `both` has them where there are two.
+  Tensor all_moves(const Pass& pass, const Tensor& moves, std::vector<float>& both) const;
   /// The row of each word, [answers, d_model].
   Var words(const Pass& pass, const HeadInput& in) const;
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <limits>
 #include <random>
 
@@ -10,11 +11,11 @@
 namespace attune {
 namespace {
 
-/// By trying all sequences, the first label the slowest.
-std::vector<int32_t> by_trying(const std::vector<float>& scores, const std::vector<float>& moves, int64_t n,
-                               int64_t labels) {
-  std::vector<int32_t> path(static_cast<size_t>(n), 0), best;
-  double most = -std::numeric_limits<double>::infinity();
+/// Calls visit(sequence, its score) for all of them, the first label the slowest.
+template <class Visit>
+void each_sequence(const std::vector<float>& scores, const std::vector<float>& moves, int64_t n, int64_t labels,
+                   Visit visit) {
+  std::vector<int32_t> path(static_cast<size_t>(n), 0);
   const auto at = [&](const std::vector<float>& m, int64_t i, int64_t j) {
     return static_cast<double>(m[static_cast<size_t>(i * labels + j)]);
   };
@@ -24,10 +25,44 @@ std::vector<int32_t> by_trying(const std::vector<float>& scores, const std::vect
       sum += at(scores, static_cast<int64_t>(t), path[t]);
       if (t > 0) sum += at(moves, path[t - 1], path[t]);
     }
-    if (best.empty() || sum > most) best = path, most = sum;
+    visit(path, sum);
     size_t t = path.size();
     while (t > 0 && ++path[t - 1] == labels) path[--t] = 0;
-    if (t == 0) return best;
+    if (t == 0) return;
+  }
+}
+
+std::vector<int32_t> by_trying(const std::vector<float>& scores, const std::vector<float>& moves, int64_t n,
+                               int64_t labels) {
+  std::vector<int32_t> best;
+  double most = -std::numeric_limits<double>::infinity();
+  each_sequence(scores, moves, n, labels, [&](const std::vector<int32_t>& path, double sum) {
+    if (best.empty() || sum > most) best = path, most = sum;
+  });
+  return best;
+}
+
+TEST(Viterbi, MarginalsAreTheSharesOfAllSequences) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 3);
+  for (int round = 0; round < 60; ++round) {
+    const int64_t n = 1 + round % 5, labels = 2 + round % 3;
+    std::vector<float> scores(static_cast<size_t>(n * labels)), moves(static_cast<size_t>((labels + 2) * labels));
+    for (auto* m : {&scores, &moves})
+      for (float& x : *m) x = normal(random);
+    if (round % 2) moves[1] = -std::numeric_limits<float>::infinity();  // from the first label to the second
+    double all = 0;
+    std::vector<double> shares(scores.size());
+    each_sequence(scores, moves, n, labels, [&](const std::vector<int32_t>& path, double sum) {
+      all += std::exp(sum);
+      for (size_t t = 0; t < path.size(); ++t)
+        shares[t * static_cast<size_t>(labels) + static_cast<size_t>(path[t])] += std::exp(sum);
+    });
+    std::vector<float> found(scores.size());
+    label_marginals(Tensor(scores.data(), Shape{n, labels}), Tensor(moves.data(), Shape{labels + 2, labels}),
+                    found.data());
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(std::exp(static_cast<double>(found[i])), shares[i] / all, 1e-6) << round;
   }
 }
 
