@@ -13,7 +13,7 @@ Rearrangement interleave(const Segments& segments, int64_t gap) {
   Rearrangement r;
   std::vector<int32_t> lengths;
   for (int64_t s = 0; s < segments.count(); ++s)
-    for (int64_t first = 0; first < gap; ++first) {
+    for (int64_t first = 0; first < std::min<int64_t>(gap, segments.length(s)); ++first) {
       const int64_t before = std::ssize(r.rows);
       for (int64_t i = first; i < segments.length(s); i += gap)
         r.rows.push_back(static_cast<int32_t>(segments.begin(s) + i));

@@ -8,6 +8,7 @@
 #pragma once
 #include <vector>
 
+#include "base/error.h"
 #include "autograd/attention/relative.h"
 #include "model/position/scheme.h"
 
@@ -63,6 +64,13 @@ class T5Position : public PositionScheme {
   };
   T5Position(const Options& o, const PositionSetup&, const Blueprint&) : options_(o) {}
   std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
+    // Half of the buckets that a side has are for single distances: the others must have some left.
+    const int64_t single = (s.causal ? options_.buckets : options_.buckets / 2) / 2;
+    if (options_.farthest <= single)
+      fail(ErrorKind::recipe,
+           "model.position = {{ kind = \"t5\", buckets = {}, farthest = {} }}: {} distances have a bucket each already\n"
+           "  fix: farthest = {} or more, or fewer buckets",
+           options_.buckets, options_.farthest, single, single + 1);
     return std::make_unique<Layer>(T5Buckets{s.causal, options_.buckets, options_.farthest}, place, s);
   }
 
