@@ -44,7 +44,8 @@ std::map<std::string, Names> allowed_arrows() {
       {"measure", tensor + outside},
       {"show", tensor + Names{"text"}},  // labels are text: how wide it is, what is safe to show
       {"inference", above},
-      {"run", above + Names{"inference"}},
+      {"baseline", data + Names{"measure"}},
+      {"run", above + Names{"inference", "baseline"}},
       {"bench", above + Names{"inference", "run"}},
       {"compare", above + Names{"inference", "run"}},
       {"advise", above},
