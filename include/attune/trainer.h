@@ -68,6 +68,12 @@ struct ValidationResult {
   AttentionPicture attention;  // of the first sample, or of how the text begins; empty where there are no weights
 };
 
+/// What can be had on the validation set without a model: "most frequent tag per word", "word by word", "n-grams".
+struct BaselineScore {
+  std::string name;
+  std::vector<std::pair<std::string, double>> scores;  // all that was measured, as of a ValidationResult
+};
+
 struct TrainingOutcome {
   enum class Reason { finished, out_of_patience, interrupted } reason = Reason::finished;
   std::string model;  // the folder to translate with
@@ -80,11 +86,16 @@ struct TrainingOutcome {
   bool has_score = false;
   bool was_over = false;  // the run had ended before: nothing was done, the model is as it was
   double seconds = 0;
+  std::string baseline;          // the best of those that are judged by the metric; "": there is none
+  double baseline_score = 0;     // by the metric
+  bool beats_baseline = true;    // the final score is better
+  std::string baseline_warning;  // what to do where it is not
 };
 
 /// Any of them may be missing. They are called by the thread that runs run().
 struct TrainingEvents {
   std::function<void(const TrainingPlan&)> on_plan;
+  std::function<void(const std::vector<BaselineScore>&)> on_baselines;  // before the first update; none: not called
   std::function<void(const TrainingStatus&)> on_update;
   std::function<void(const ValidationResult&)> on_validation;
   std::function<void(const std::string& line)> on_log;      // the lines of train.log as they are written

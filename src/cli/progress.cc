@@ -64,6 +64,9 @@ TrainingEvents Progress::events() {
   };
   if (live_) {
     e.on_phase = [this](const char* what) { show_phase(what); };
+    e.on_baselines = [this](const std::vector<BaselineScore>& all) {
+      line_.above(baselines_text(all, terminal_columns(STDERR_FILENO), paint_));
+    };
     e.on_validation = [this](const ValidationResult& v) {
       line_.above(validation_text(v, terminal_columns(STDERR_FILENO), paint_));
     };

@@ -146,6 +146,16 @@ std::string plan_text(const TrainingPlan& p, int width, const Paint& paint) {
   return out + "\n";
 }
 
+std::string baselines_text(const std::vector<BaselineScore>& all, int width, const Paint& paint) {
+  std::string out;
+  for (const BaselineScore& b : all) {
+    std::string scores;
+    for (const auto& [name, value] : b.scores) scores += (scores.empty() ? "" : ", ") + score_text(name, value);
+    out += labelled("baseline", b.name + ": " + scores, width, paint);
+  }
+  return out + "\n";
+}
+
 std::string validation_text(const ValidationResult& v, int width, const Paint& paint) {
   const std::string update = "update " + thousands(v.update);
   std::string scores;
@@ -185,6 +195,7 @@ std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
     out += fmt::format("the model is {}: {} on the validation set\n", which,
                        paint.strong(score_text(o.metric, o.final_score)));
   }
+  if (!o.baseline_warning.empty()) out += paint.notice("warning") + ": " + o.baseline_warning + "\n";
   return out;
 }
 

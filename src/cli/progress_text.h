@@ -1,6 +1,7 @@
 // How a run looks to people: text only, for a terminal of a given width. cli/progress.h shows it.
 #pragma once
 #include <string>
+#include <vector>
 
 #include "attune/trainer.h"
 #include "cli/terminal.h"
@@ -19,6 +20,8 @@ std::string painted(const std::string& status_line, const Paint& paint);
 
 /// What is known before the first update: a few lines, and one for each note.
 std::string plan_text(const TrainingPlan& plan, int width, const Paint& paint);
+/// What there is to beat, a line each.
+std::string baselines_text(const std::vector<BaselineScore>& all, int width, const Paint& paint);
 /// Scores, and samples below them, cut to the width.
 std::string validation_text(const ValidationResult& result, int width, const Paint& paint);
 /// How it ended.

@@ -214,6 +214,7 @@ struct TrainOptions {
   SamplingSettings sampling;
   GuideSettings guide;
   Period validate{1, Period::Unit::epochs};
+  bool baseline = true;
   std::string metric = "bleu";
   int64_t keep = 10, average = 10;
   AverageOf average_of = AverageOf::last;
@@ -263,6 +264,7 @@ struct TrainOptions {
     v("mask", mask, "language with model.shape = \"encoder\": share of words that are missing, to be guessed",
       from_below(0, 1));
     v("validate", validate, "how often to validate");
+    v("baseline", baseline, "whether to tell what can be had without a model, and to warn when a model is no better");
     v("metric", metric, "what \"best\" means; language: perplexity",
       one_of({"bleu", "exact", "chrf", "chrf++", "ter", "rouge", "wer", "cer", "loss", "perplexity", "accuracy", "f1",
               "span-f1", "set-f1", "pearson", "mse"}));

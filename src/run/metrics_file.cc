@@ -74,6 +74,23 @@ RunDescription read_run(const std::string& path) {
   return run;
 }
 
+std::vector<BaselineScore> read_baselines(const std::string& path) {
+  std::vector<BaselineScore> all;
+  for_objects(path, [&](const Json& json) {
+    const auto list = json.find("baselines");
+    if (list == json.end() || !list->is_array()) return;
+    all.clear();
+    for (const Json& one : *list) {
+      if (!one.is_object() || !one.contains("name") || !one["name"].is_string()) continue;
+      BaselineScore& b = all.emplace_back();
+      b.name = one["name"].get<std::string>();
+      for (const auto& [name, value] : one.items())
+        if (value.is_number()) b.scores.emplace_back(name, value.get<double>());
+    }
+  });
+  return all;
+}
+
 std::vector<UpdateLine> read_update_lines(const std::string& path) {
   std::vector<UpdateLine> lines;
   for_objects(path, [&](const Json& json) {

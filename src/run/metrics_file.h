@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "attune/model.h"
+#include "attune/trainer.h"
 
 namespace attune {
 
@@ -18,6 +19,8 @@ struct UpdateLine {
   double target_tokens_per_s = 0, memory_mb = 0;
 };
 std::vector<UpdateLine> read_update_lines(const std::string& path);
+/// What a run has to beat, as it was found when it began: those of the last line that tells; none: no line does.
+std::vector<BaselineScore> read_baselines(const std::string& path);
 /// How the run went so far, but for what the recipe tells.
 RunDescription read_run(const std::string& path);
 /// The index of the best by a metric as recipes name it ("bleu", "loss"); -1 when none tells it.

@@ -68,7 +68,7 @@ constexpr const char* kStartHash = "start_hash";  // in trainer.json
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now) {
   std::set<std::string> free{"data.train",      "data.valid",     "data.test",        "data.languages", "train.save",
                              "train.keep",      "train.average",  "train.average_of", "train.patience", "train.memory",
-                             "train.recompute", "data.alignment", "data.weights"};
+                             "train.recompute", "data.alignment", "data.weights",     "train.baseline"};
   if (!depends_on_end(now.train.schedule)) free.insert("train.stop");
   if (now.train.batch_tokens.automatic()) free.insert("train.batch_tokens");  // it was chosen when the run began
   // Where the model it began with lies does not matter; whether there was one does.

@@ -132,6 +132,21 @@ void TrainLog::plateau(double rate_scale) {
   say(fmt::format("no better for a while: the learning rate is {:.3g} of the recipe's from now on", rate_scale));
 }
 
+void TrainLog::baselines(const std::vector<BaselineScore>& all, int64_t update, bool known) {
+  OrderedJson list = OrderedJson::array();
+  for (const BaselineScore& b : all) {
+    OrderedJson json{{"name", b.name}};
+    std::string scores;
+    for (const auto& [name, value] : b.scores) {
+      scores += fmt::format("{}{} {:.4g}", scores.empty() ? "" : ", ", name, value);
+      json[name] = value;
+    }
+    say(fmt::format("baseline: {}: {}", b.name, scores));
+    list.push_back(json);
+  }
+  if (!known) record({OrderedJson{{"update", update}, {"baselines", list}}});
+}
+
 void TrainLog::validation(const ValidationResult& v) {
   std::string scores;
   OrderedJson json{
@@ -180,11 +195,19 @@ void TrainLog::outcome(const TrainingOutcome& o) {
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
   if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
   if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
-  record({OrderedJson{{"update", o.updates},
-                      {"finished", true},
-                      {"averaged", o.averaged},
-                      {"valid_" + o.metric, o.has_score ? OrderedJson(o.final_score) : OrderedJson()},
-                      {"seconds", std::round(o.seconds * 10) / 10}}});
+  if (!o.baseline_warning.empty())
+    for (const std::string& line : split("warning: " + o.baseline_warning, '\n')) say(line);
+  OrderedJson json{{"update", o.updates},
+                   {"finished", true},
+                   {"averaged", o.averaged},
+                   {"valid_" + o.metric, o.has_score ? OrderedJson(o.final_score) : OrderedJson()},
+                   {"seconds", std::round(o.seconds * 10) / 10}};
+  if (!o.baseline.empty()) {
+    json["baseline"] = o.baseline;
+    json["baseline_score"] = o.baseline_score;
+    json["beats_baseline"] = o.beats_baseline;
+  }
+  record({json});
 }
 
 }  // namespace attune

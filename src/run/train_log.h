@@ -27,6 +27,8 @@ class TrainLog {
   void rolled_back(const std::string& why, const Progress& progress);
   /// Validations have lowered the rate to this share of the recipe's.
   void plateau(double rate_scale);
+  /// What there is to beat; a line of metrics.jsonl unless `known`, because it has one.
+  void baselines(const std::vector<BaselineScore>& all, int64_t update, bool known);
   void validation(const ValidationResult& v);
   void outcome(const TrainingOutcome& o);
   /// Of a run that was over before.

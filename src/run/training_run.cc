@@ -11,6 +11,7 @@
 #include "base/limits.h"
 #include "base/text.h"
 #include "model/cost.h"
+#include "run/baseline_note.h"
 #include "run/word_vectors.h"
 
 namespace attune {
@@ -363,9 +364,12 @@ TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
   }
   // To go back to: the start itself may be gone by then.
   if (start_) place_.folder.save(learner_, progress_, tokenizers_, data_.content_hash);
+  BaselineNote baselines({recipe_, data_, tokenizers_, &pool_}, events_);
+  baselines.find(place_.from ? out_ : "", progress_.updates, log);
   const Ended ended = run_updates(learner_, data_.train, recipe_.train, progress_, loop_events(log, stop));
   TrainingOutcome o = outcome(ended);
   if (ended != Ended::asked) finish(o);
+  baselines.judge(o);
   log.outcome(o);
   return o;
 }

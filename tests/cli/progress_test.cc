@@ -102,6 +102,19 @@ TEST(ValidationText, CutsSamplesByColumnsNotBytes) {
   EXPECT_NE(wide.find("update 1,000  BLEU 31.25  exact 12.5 %  best so far  loss "), std::string::npos) << wide;
 }
 
+TEST(BaselinesText, TellsWhatThereIsToBeat) {
+  const std::vector<BaselineScore> all{{"copy", {{"bleu", 1.25}, {"exact", 0}}}, {"word by word", {{"bleu", 11.5}}}};
+  EXPECT_EQ(baselines_text(all, 80, {}),
+            "  baseline     copy: BLEU 1.25, exact 0.0 %\n  baseline     word by word: BLEU 11.50\n\n");
+}
+
+TEST(OutcomeText, WarnsOfAModelThatIsNoBetterThanABaseline) {
+  TrainingOutcome o;
+  EXPECT_EQ(outcome_text(o, {}).find("warning"), std::string::npos);
+  o.baseline_warning = "the model is no better than \"copy\"";
+  EXPECT_NE(outcome_text(o, {}).find("\nwarning: the model is no better than \"copy\"\n"), std::string::npos);
+}
+
 TEST(PlanText, ShowsNotesWhole) {
   TrainingPlan p;
   p.parameters = 816640;

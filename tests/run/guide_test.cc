@@ -72,7 +72,7 @@ TEST(Guide, LowersTheAlignmentError) {
 TEST(Guide, IsToldInLogAndMetrics) {
   const ReversedRun run;
   Sets sets = run.guided(0.5);
-  sets.push_back("train.stop=3u");
+  sets.insert(sets.end(), {"train.stop=3u", "train.baseline=false"});
   const std::string log = run.train("guided", sets).log;
   EXPECT_NE(log.find(" : Guide "), std::string::npos) << log;
   const auto first_line = [&](const char* out) {
@@ -80,7 +80,7 @@ TEST(Guide, IsToldInLogAndMetrics) {
     return nlohmann::json::parse(all.substr(0, all.find('\n')));
   };
   EXPECT_GT(first_line("guided").at("guide_loss").get<double>(), 0.3);
-  EXPECT_EQ(run.train("plain", {"train.stop=3u"}).log.find("Guide"), std::string::npos);
+  EXPECT_EQ(run.train("plain", {"train.stop=3u", "train.baseline=false"}).log.find("Guide"), std::string::npos);
   EXPECT_FALSE(first_line("plain").contains("guide_loss"));
 }
 
