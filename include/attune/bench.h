@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include "attune/machine.h"
+
 namespace attune {
 
 /// A layer of k inputs and n outputs, applied to m rows.
@@ -23,6 +25,7 @@ struct GemmFigure {
   int64_t m = 0, n = 0, k = 0;
   std::string product;  // "x W" (forward), "dy W^T" (gradient of the input), "dy^T x" (gradient of the weights)
   double gflops = 0, share_of_peak = 0;
+  Load load = {};  // what other work took while all of them were measured: as of the figures below
 };
 
 struct AttentionBench {
@@ -50,6 +53,7 @@ struct AttentionFigure {
   double forward_gflops = 0, forward_share_of_peak = 0;
   double backward_gflops = 0, backward_share_of_peak = 0;
   double peak_mb = 0;  // all that is held: inputs, results, gradients and the kernels' scratch
+  Load load = {};
 };
 
 /// What the figures of one mechanism say together.
@@ -71,6 +75,7 @@ struct StepFigure {
   int64_t length = 0;
   double us_per_token = 0;
   int64_t state_bytes = 0;  // what one layer remembers between two of them
+  Load load = {};
 };
 
 /// Training as it is: real batches, forward, backward, optimiser. Nothing is saved.
@@ -90,6 +95,7 @@ struct TrainFigure {
   double estimated_mb = 0;        // what was told before the first update
   double loss = 0;                // of the last update
   int64_t parameters = 0, vocabulary = 0, updates = 0;
+  Load load = {};  // while the updates were measured
 };
 
 /// Translation as it is, for all combinations of `beams`, `threads` and `batch_tokens`. They take turns, round by round
@@ -124,6 +130,7 @@ struct DecodeFigure {
   int64_t cache_bytes_per_line = 0;        // keys, values and states of a line of median length at its end, all beams
   double working_mb = 0, peak_rss_mb = 0;  // at most on top of the weights; of the whole process with just this setting
   int64_t lines = 0, tokens = 0;           // one round: read, said
+  Load load = {};
 };
 
 TrainFigure bench_train(const TrainBench& bench);

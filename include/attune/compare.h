@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "attune/machine.h"
 #include "attune/show.h"
 #include "attune/trainer.h"
 
@@ -63,6 +64,7 @@ struct VariantFigures {
   std::vector<WorkAtLength> work = {};
   double growth = 0;  // self-attention's work grows as length^this between the two longest
   std::vector<VariantPicture> pictures = {};
+  Load load = {};  // what other work took of the machine while this was trained and timed
 };
 
 struct ComparedVariant {
@@ -122,6 +124,7 @@ class Comparer {
 struct CompareTable {
   std::vector<std::string> head;
   std::vector<std::vector<std::string>> rows;
+  std::string note = {};  // what "~" before a time or a speed means, where there is one
 };
 CompareTable table_of(const Comparison& comparison);
 /// A variant as a line of JSON, without its pictures.

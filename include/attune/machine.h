@@ -28,12 +28,30 @@ struct Machine {
   int64_t address_space_limit = 0;  // ulimit -v
   std::string huge_pages;           // "always", "madvise", "never" or "unknown"
 
+  double load_average = -1;  // of the last minute; below 0: nobody knows
+  double waiting = -1;  // the share of the last ten seconds in which something waited for a core; below 0: the same
+
   std::string folder;
   int64_t disk_free = 0;
   bool folder_writable = false;
 
   std::vector<MachineWarning> warnings;
 };
+
+/// What other work took of the machine while something was measured.
+struct Load {
+  double taken = 0;   // cores' worth of time, that of other virtual machines included
+  double stolen = 0;  // of it: by other virtual machines
+  int cores = 0;      // of the machine; 0: nobody knows
+
+  double share() const;  // of the cores, 0 to 1
+  bool busy() const;     // so much that times and speeds are wrong: a tenth of the cores and more
+};
+/// Watches for so many seconds, a fifth of one at least.
+Load watch_load(double seconds = 0.25);
+/// A sentence for whoever reads the figures: "this machine was busy with other work (about 1.4 of 2 cores): ..."; ""
+/// where it was not.
+std::string busy_note(const Load& load);
 
 /// Looks at the CPU, its cores, memory, limits, and the disk that `folder` is on. Takes about a millisecond.
 Machine describe_machine(const std::string& folder = ".");

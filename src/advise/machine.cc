@@ -12,6 +12,7 @@
 
 #include "attune/text.h"
 #include "base/limits.h"
+#include "base/load.h"
 #include "base/thread_pool.h"
 #include "kernels/isa.h"
 
@@ -106,6 +107,9 @@ Machine describe_machine(const std::string& folder) {
   m.memory_limit = limits.memory_limit;
   m.address_space_limit = limits.address_space;
   m.huge_pages = huge_pages();
+  const RecentLoad recent = recent_load();
+  m.load_average = recent.average;
+  m.waiting = recent.waiting;
   m.folder = folder;
   read_folder(m);
   warn(m);

@@ -193,6 +193,7 @@ std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
   const std::vector<TimedMechanism> mechanisms = mechanisms_of(bench);
   ThreadPool pool(bench.threads);
   std::vector<AttentionFigure> figures;
+  const LoadMeter meter;
   const auto measure_all = [&](const Segments& segments, int64_t length) {
     for (const TimedMechanism& m : mechanisms) {
       AttentionFigure f = measure_mechanism(bench, m, segments, pool);
@@ -214,6 +215,7 @@ std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
     for (auto& n : lengths) n = static_cast<int32_t>(8 + random.below(23));
     measure_all(Segments::of_lengths(lengths), 0);
   }
+  note_load(meter, figures);
   return figures;
 }
 
@@ -252,6 +254,7 @@ std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench) {
   ThreadPool pool(bench.threads);
   const AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = true};
   std::vector<StepFigure> figures;
+  const LoadMeter meter;
   for (const TimedMechanism& m : mechanisms_of(bench)) {
     if (m.name == "routing")
       fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W or linear");
@@ -262,6 +265,7 @@ std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench) {
       figures.push_back({m.name, m.band, length, t.us_per_token, t.state_bytes});
     }
   }
+  note_load(meter, figures);
   return figures;
 }
 

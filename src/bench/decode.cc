@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/function_ref.h"
 #include "base/limits.h"
+#include "base/load.h"
 #include "inference/decode_work.h"
 
 namespace attune {
@@ -71,12 +72,15 @@ class Bench {
     DecodeWork work(bench_.model);
     if (bench_.shortlist) work.use_shortlist(lines_);
     for (Setting& s : settings_) count(s, work);
+    const LoadMeter meter;
     for (int round = 0; round < bench_.rounds; ++round)
       for (Setting& s : settings_) time_file(s);
     time_lines(work);
+    const Load load = meter.load();
     std::vector<DecodeFigure> figures;
     for (Setting& s : settings_) {
       finish(s, work);
+      s.figure.load = load;
       figures.push_back(s.figure);
     }
     return figures;

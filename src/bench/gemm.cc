@@ -4,6 +4,7 @@
 
 #include "attune/bench.h"
 #include "base/error.h"
+#include "base/load.h"
 #include "base/thread_pool.h"
 #include "bench/timing.h"
 #include "kernels/matrix/gemm.h"
@@ -65,7 +66,9 @@ std::vector<GemmFigure> bench_gemm(const GemmBench& bench) {
   }
   ThreadPool pool(bench.threads);
   std::vector<GemmFigure> figures;
+  const LoadMeter meter;
   for (const auto& s : shapes) measure_shape(s, bench, pool, figures);
+  note_load(meter, figures);
   return figures;
 }
 

@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "base/error.h"
 #include "base/limits.h"
+#include "base/load.h"
 #include "data/corpus/training_data.h"
 #include "data/prefetch.h"
 #include "inference/model_files.h"
@@ -39,10 +40,12 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
   double flops = 0, before = 0;
   int64_t sources = 0, targets = 0;
   Stopwatch all;
+  LoadMeter meter;
   for (int64_t i = -bench.warm; i < bench.updates; ++i) {
     if (i == 0) {
       before = peak_gflops(bench.threads);
       all.restart();
+      meter.restart();
     }
     const Stopwatch watch;
     const Batch* batch = &prefetch.next();
@@ -54,6 +57,7 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
     targets += r.target_tokens;
     figure.loss = r.loss;
   }
+  figure.load = meter.load();
   const double seconds = all.seconds(), peak = (before + peak_gflops(bench.threads)) / 2;
   std::nth_element(times.begin(), times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2), times.end());
   figure.ms_per_update = 1000 * times[times.size() / 2];

@@ -45,7 +45,7 @@ size_t width(const std::string& text) {
 }
 
 bool is_number(const std::string& text) {
-  return !text.empty() && text.find_first_not_of("0123456789.,-+% ") == std::string::npos;
+  return !text.empty() && text.find_first_not_of("0123456789.,-+%~ ") == std::string::npos;
 }
 
 }  // namespace
@@ -97,6 +97,10 @@ void note_cropped(int64_t lines, int64_t tokens) {
   if (lines > 0)
     fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(lines),
                lines == 1 ? " was" : "s were", thousands(tokens));
+}
+
+void note_busy(const Load& load) {
+  if (const std::string note = busy_note(load); !note.empty()) fmt::print(stderr, "note: {}\n", note);
 }
 
 }  // namespace attune::cli

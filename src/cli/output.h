@@ -6,6 +6,8 @@
 #include <variant>
 #include <vector>
 
+#include "attune/machine.h"
+
 namespace attune::cli {
 
 /// Lines of a file that are worked on together, at most: what is to be had without waiting.
@@ -38,5 +40,7 @@ void finish_output();
 
 /// A note on stderr that so many lines were cropped to so many tokens; none of none.
 void note_cropped(int64_t lines, int64_t tokens);
+/// And that other work took so much of the machine that what was timed took too long; none where it did not.
+void note_busy(const Load& load);
 
 }  // namespace attune::cli

@@ -115,13 +115,14 @@ struct Comparer::Body {
 /// False: someone asked for a stop.
 bool Comparer::Body::train(ComparedVariant& v, Trainer& trainer, const CompareEvents& events, int64_t number) {
   if (options.fresh) remove_path(v.folder + "/" + kMeasuredName);
+  const MeasureTalk talk{events.on_phase, [this] { return stop.load(); }};
   forget_freed_memory();  // the next one's resident memory is its own
   const TrainingOutcome outcome =
       trainer.run(events.on_start ? events.on_start(v, number, std::ssize(comparison.variants)) : TrainingEvents{});
   v.state = VariantState::interrupted;
   if (events.on_trained) events.on_trained(v, outcome);
   if (outcome.reason == TrainingOutcome::Reason::interrupted) return false;
-  auto figures = measure_run(v.folder, options.threads, {events.on_phase, [this] { return stop.load(); }});
+  auto figures = measure_run(v.folder, options.threads, talk);
   if (!figures) return false;
   figures->updates = outcome.updates;
   figures->train_seconds = outcome.seconds;

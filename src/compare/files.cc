@@ -48,6 +48,8 @@ OrderedJson figures_json(const VariantFigures& f) {
           {"memory_bytes", f.memory},
           {"resident_bytes", f.resident},
           {"growth", rounded(f.growth, 1e4)},
+          {"busy", rounded(f.load.share(), 1000)},
+          {"cores", f.load.cores},
           {"work", work}};
 }
 
@@ -66,6 +68,8 @@ VariantFigures figures_of(const OrderedJson& j) {
   f.memory = j.at("memory_bytes");
   f.resident = j.at("resident_bytes");
   f.growth = j.at("growth");
+  f.load.cores = j.value("cores", 0);
+  f.load.taken = j.value("busy", 0.0) * f.load.cores;
   for (const OrderedJson& w : j.at("work"))
     f.work.push_back({w.at("length"), w.at("self_attention"), w.at("attention"), w.at("update")});
   return f;

@@ -299,6 +299,7 @@ std::optional<VariantFigures> measure_run(const std::string& folder, int threads
   const std::vector<std::string> lines = test_variant(folder, threads, f, tested);
   if (!lines.empty() && !next("timing its decoder")) return std::nullopt;
   time_decoding(folder, threads, lines, f);
+  f.load = talk.meter.load();
   if (tested) {
     if (!next("asking it about the test set")) return std::nullopt;
     for (const MetricResult& r : test_model(folder, {}, {}, threads).scores) f.test.emplace_back(r.name, r.score);

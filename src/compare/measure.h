@@ -5,6 +5,7 @@
 #include <string>
 
 #include "attune/compare.h"
+#include "base/load.h"
 #include "model/model.h"
 
 namespace attune {
@@ -12,6 +13,7 @@ namespace attune {
 struct MeasureTalk {
   std::function<void(const char* what)> phase;
   std::function<bool()> stop_asked;
+  LoadMeter meter = {};  // from the begin of the training on
 };
 
 /// The figures of the model in `folder`; none when a stop was asked for meanwhile.

@@ -46,6 +46,19 @@ class Sheet {
     }
     if (any) columns.push_back(std::move(column));
   }
+  /// The same of a time or a speed: what was taken on a busy machine is marked.
+  void add_timed(const std::string& title, const char* meaning, int better,
+                 const std::function<double(const VariantFigures&)>& of,
+                 const std::function<std::string(double)>& text) {
+    const size_t before = columns.size();
+    add(
+        title, meaning, better, [&](const VariantFigures& f) { return of(f) > 0 ? Number(of(f)) : std::nullopt; },
+        text);
+    if (columns.size() == before) return;
+    TableColumn& column = columns.back();
+    for (size_t i = 0; i < column.cells.size(); ++i)
+      if (column.numbers[i] && comparison_.variants[i].figures.load.busy()) column.cells[i].insert(0, "~");
+  }
   void add_words(const char* title, const char* meaning, const std::function<std::string(const ComparedVariant&)>& of) {
     TableColumn column{title, meaning, 0, {}, {}};
     for (const ComparedVariant& v : comparison_.variants) column.cells.push_back(of(v));
@@ -106,19 +119,19 @@ std::vector<TableColumn> columns_of(const Comparison& c) {
         "test " + name, "on the test set, as `attune test` measures it", less_is_better(name) ? -1 : 1,
         [&](const VariantFigures& f) { return score(f.test, name); }, two_digits);
   const auto positive = [](double x) { return x > 0 ? Number(x) : std::nullopt; };
-  s.add(
+  s.add_timed(
       "train tok/s", "target tokens a second while training, the median of the run's log", 1,
-      [&](const VariantFigures& f) { return positive(f.train_tokens_per_s); }, whole);
-  s.add(
+      [](const VariantFigures& f) { return f.train_tokens_per_s; }, whole);
+  s.add_timed(
       "ms/update", "milliseconds of an update, the median of the run's log", -1,
-      [&](const VariantFigures& f) { return positive(f.ms_per_update); },
+      [](const VariantFigures& f) { return f.ms_per_update; },
       [](double x) {
         return fmt::format("{:.{}f}", x, x < 10 ? 2 : x < 100 ? 1 : 0);
       });
-  s.add(
+  s.add_timed(
       "decode tok/s",
       "tokens a second, greedy, over the first lines of the validation set; of models that label, tokens they read", 1,
-      [&](const VariantFigures& f) { return positive(f.decode_tokens_per_s); }, whole);
+      [](const VariantFigures& f) { return f.decode_tokens_per_s; }, whole);
   s.add(
       "parameters", "numbers that are learned", 0,
       [](const VariantFigures& f) { return Number(static_cast<double>(f.parameters)); }, whole);
@@ -137,8 +150,20 @@ std::vector<TableColumn> columns_of(const Comparison& c) {
   return std::move(s.columns);
 }
 
+std::string rough_note(const Comparison& c) {
+  const Load* most = nullptr;
+  for (const ComparedVariant& v : c.variants)
+    if (const Load& load = v.figures.load; load.busy() && (!most || load.taken > most->taken)) most = &load;
+  if (!most) return "";
+  return fmt::format(
+      "~: this machine was busy with other work meanwhile (up to {:.1f} of {} core{}): times are too high, speeds too "
+      "low",
+      most->taken, most->cores, most->cores == 1 ? "" : "s");
+}
+
 CompareTable table_of(const Comparison& c) {
   CompareTable t;
+  t.note = rough_note(c);
   t.rows.resize(c.variants.size());
   for (const TableColumn& column : columns_of(c)) {
     t.head.push_back(column.title);
@@ -162,8 +187,10 @@ std::string comparison_markdown(const Comparison& c) {
       rows[i] += column.is_best(i) ? " **" + text + "** |" : " " + text + " |";
     }
   }
-  return fmt::format("# {}\n\n    {}\n\n{}\n{}\n{}\n\n{}, {} thread{}. The best of each column is bold.\n", c.recipe,
-                     c.command, head, line, join(rows, "\n"), c.machine, c.threads, c.threads == 1 ? "" : "s");
+  const std::string rough = rough_note(c);
+  return fmt::format("# {}\n\n    {}\n\n{}\n{}\n{}\n\n{}, {} thread{}. The best of each column is bold.{}{}\n",
+                     c.recipe, c.command, head, line, join(rows, "\n"), c.machine, c.threads, c.threads == 1 ? "" : "s",
+                     rough.empty() ? "" : "\n\n", rough);
 }
 
 }  // namespace attune

@@ -1,6 +1,7 @@
 // The program as people meet it: help, errors, exit codes, doctor, bench gemm.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -128,6 +129,8 @@ TEST(Cli, DoctorTellsTheMachine) {
   EXPECT_GE(j["cores"].get<int>(), j["cores_allowed"].get<int>());
   EXPECT_EQ(j["threads"], 3);
   EXPECT_EQ(j["isas"].front(), j["isa"]);
+  EXPECT_GE(j["busy"].get<double>(), 0);
+  EXPECT_LE(j["busy"].get<double>(), 1);
   EXPECT_NE(run_attune({"doctor"}).out.find(j["isa"].get<std::string>()), std::string::npos);
 }
 
@@ -149,6 +152,10 @@ TEST(Cli, BenchGemmWritesALinePerProduct) {
     EXPECT_GT(j["gflops"].get<double>(), 0);
     EXPECT_GT(j["share_of_peak"].get<double>(), 0);
     EXPECT_EQ(j["m"], n < 3 ? 12 : 1);
+    const double busy = j["busy"];
+    EXPECT_GE(busy, 0);
+    if (std::abs(busy - 0.1) < 0.001) continue;  // as good as where it is said from
+    EXPECT_EQ(busy > 0.1, r.err.find("this machine was busy with other work") != std::string::npos) << r.err;
   }
   EXPECT_EQ(n, 6);
   EXPECT_EQ(run_attune({"bench", "gemm", "--shapes", "2x2x2", "--seconds", "0.01", "--quiet"}).err, "");

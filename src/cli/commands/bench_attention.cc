@@ -43,6 +43,7 @@ Record to_record(const AttentionFigure& f, const AttentionBench& bench, double s
            {"causal", bench.causal},
            {"band", f.band},
            {"dropout", bench.dropout},
+           {"busy", rounded(f.load.share(), 3)},
            {"threads", bench.threads},
            {"isa", chosen_isa()}};
   if (speedup > 0) r.push_back({"times_softmax", rounded(speedup, 2)});
@@ -72,13 +73,16 @@ void print_growth(const std::vector<AttentionFigure>& figures, bool json) {
 
 void run_steps(const AttentionBench& bench, const Session& session) {
   std::vector<std::vector<std::string>> rows;
-  for (const StepFigure& f : bench_attention_steps(bench)) {
+  const std::vector<StepFigure> figures = bench_attention_steps(bench);
+  if (!session.quiet && !figures.empty()) note_busy(figures.front().load);
+  for (const StepFigure& f : figures) {
     if (session.json)
       print(to_json({{"length", f.length},
                      {"mechanism", f.mechanism},
                      {"band", f.band},
                      {"us_per_token", rounded(f.us_per_token, 3)},
                      {"state_bytes", f.state_bytes},
+                     {"busy", rounded(f.load.share(), 3)},
                      {"heads", bench.heads},
                      {"dim", bench.dim},
                      {"threads", bench.threads},
@@ -98,6 +102,7 @@ void run_bench_attention(AttentionBench bench, bool decode, const Session& sessi
                bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
   if (decode) return run_steps(bench, session);
   const std::vector<AttentionFigure> figures = bench_attention(bench);
+  if (!session.quiet && !figures.empty()) note_busy(figures.front().load);
   std::vector<std::vector<std::string>> rows;
   for (const AttentionFigure& f : figures) {
     const double speedup = times_softmax(f, figures);

@@ -34,6 +34,7 @@ Record to_record(const DecodeFigure& f, const DecodeBench& bench) {
           {"lines", f.lines},
           {"tokens", f.tokens},
           {"rounds", bench.rounds},
+          {"busy", rounded(f.load.share(), 3)},
           {"isa", chosen_isa()}};
 }
 
@@ -44,6 +45,7 @@ void run_bench_decode(DecodeBench bench, const Session& session) {
     fmt::print(stderr, "measuring {} round{} after one to warm up, {} setting{} by turns, {}\n", bench.rounds,
                bench.rounds == 1 ? "" : "s", settings, settings == 1 ? "" : "s", chosen_isa());
   const std::vector<DecodeFigure> figures = bench_decode(bench);
+  if (!session.quiet) note_busy(figures.front().load);
   std::vector<std::vector<std::string>> rows;
   for (const DecodeFigure& f : figures) {
     if (session.json)

@@ -38,7 +38,9 @@ void run_bench_gemm(const std::vector<std::string>& shapes, double seconds, cons
     fmt::print(stderr, "measuring matrix products, {} thread{}, {}\n", bench.threads, bench.threads == 1 ? "" : "s",
                chosen_isa());
   std::vector<std::vector<std::string>> rows;
-  for (const GemmFigure& f : bench_gemm(bench)) {
+  const std::vector<GemmFigure> figures = bench_gemm(bench);
+  if (!session.quiet && !figures.empty()) note_busy(figures.front().load);
+  for (const GemmFigure& f : figures) {
     if (session.json)
       print(to_json({{"m", f.m},
                      {"n", f.n},
@@ -46,6 +48,7 @@ void run_bench_gemm(const std::vector<std::string>& shapes, double seconds, cons
                      {"product", f.product},
                      {"gflops", rounded(f.gflops, 2)},
                      {"share_of_peak", rounded(f.share_of_peak, 4)},
+                     {"busy", rounded(f.load.share(), 3)},
                      {"threads", bench.threads},
                      {"isa", chosen_isa()}}) +
             "\n");

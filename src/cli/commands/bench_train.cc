@@ -19,6 +19,7 @@ void run_bench_train(TrainBench bench, const Session& session) {
     fmt::print(stderr, "measuring {} updates after {} to warm up, {} thread{}, {}\n", bench.updates, bench.warm,
                bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
   const TrainFigure f = bench_train(bench);
+  if (!session.quiet) note_busy(f.load);
   if (session.json) {
     print(to_json({{"target_tokens_per_s", rounded(f.target_tokens_per_s, 1)},
                    {"source_tokens_per_s", rounded(f.source_tokens_per_s, 1)},
@@ -31,6 +32,7 @@ void run_bench_train(TrainBench bench, const Session& session) {
                    {"vocabulary", f.vocabulary},
                    {"updates", f.updates},
                    {"loss", rounded(f.loss, 4)},
+                   {"busy", rounded(f.load.share(), 3)},
                    {"threads", bench.threads},
                    {"isa", chosen_isa()}}) +
           "\n");

@@ -54,6 +54,7 @@ void run_compare(CompareOptions options, Session& session) {
         if (row[i].empty() && t.head[i] != "remarks") row[i] = "-";
     print(table(t.head, t.rows));
   }
+  if (const std::string note = table_of(c).note; !note.empty()) tell(session, "note: " + note);
   tell(session, fmt::format("plots: {0}/compare.html; the table: {0}/compare.md and compare.json", c.out));
 }
 

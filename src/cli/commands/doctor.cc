@@ -25,7 +25,15 @@ std::string why(const Machine& m, const Session& session) {
 
 std::string limit(int64_t bytes) { return bytes ? human_bytes(bytes) : "none"; }
 
-Record as_record(const Machine& m, const Session& session) {
+std::string load_words(const Machine& m, const Load& load) {
+  std::string out = fmt::format("other work takes {:.1f} of {} core{}", load.taken, m.cores, m.cores == 1 ? "" : "s");
+  if (m.load_average >= 0) out += fmt::format("; {:.2f} at work or waiting in the last minute", m.load_average);
+  if (m.waiting >= 0)
+    out += fmt::format("; somebody waited for a core in {:.0f} % of the last ten seconds", 100 * m.waiting);
+  return out;
+}
+
+Record as_record(const Machine& m, const Load& load, const Session& session) {
   List warnings;
   for (const auto& w : m.warnings) warnings.push_back(Record{{"text", w.text}, {"fix", w.fix}});
   return {{"cpu", m.cpu},
@@ -46,10 +54,13 @@ Record as_record(const Machine& m, const Session& session) {
           {"folder", m.folder},
           {"disk_free", m.disk_free},
           {"folder_writable", m.folder_writable},
+          {"load_average", m.load_average},
+          {"waiting", m.waiting},
+          {"busy", rounded(load.share(), 3)},
           {"warnings", warnings}};
 }
 
-std::string as_text(const Machine& m, const Session& session) {
+std::string as_text(const Machine& m, const Load& load, const Session& session) {
   std::string out;
   const auto line = [&](const char* name, const std::string& text) { out += fmt::format("{:<18}{}\n", name, text); };
   line("CPU", m.cpu);
@@ -59,6 +70,7 @@ std::string as_text(const Machine& m, const Session& session) {
   line("cores", fmt::format("{} allowed of {}{}", m.cores_allowed, m.cores,
                             m.cpu_quota > 0 ? fmt::format(", {:.1f} cores' worth of time", m.cpu_quota) : ""));
   line("threads", fmt::format("{}", session.thread_count()));
+  line("load", load_words(m, load));
   line("memory", fmt::format("{} free of {}", human_bytes(m.memory_available), human_bytes(m.memory)));
   line("limits",
        fmt::format("container {}, address space (ulimit -v) {}", limit(m.memory_limit), limit(m.address_space_limit)));
@@ -80,8 +92,14 @@ void add_doctor(CLI::App& app, Session& session) {
                                   "  attune doctor --json | jq .warnings");
   command->group("This machine");
   set_work(command, session, [&session] {
-    const Machine m = describe_machine();
-    print(session.json ? to_json(as_record(m, session)) + "\n" : as_text(m, session));
+    Machine m = describe_machine();
+    const Load load = watch_load();
+    if (load.busy())
+      m.warnings.push_back({fmt::format("other work takes about {:.1f} of {} core{}: training takes longer than it "
+                                        "should, and times that are measured now are too high",
+                                        load.taken, load.cores, load.cores == 1 ? "" : "s"),
+                            "end what else is running, or measure later"});
+    print(session.json ? to_json(as_record(m, load, session)) + "\n" : as_text(m, load, session));
   });
 }
 
