@@ -15,47 +15,29 @@ namespace attune {
 namespace {
 
 using show::escaped;
+using show::section;
 using VariantState = ComparedVariant::State;
 
+constexpr double kNarrow = 372;    // a plot's width on a phone
+constexpr size_t kEndLabels = 12;  // so many lines have names at their ends where there is room
+
 constexpr const char* kStyle =
-    R"(:root{color-scheme:light dark;--page:#f6f7f9;--card:#fff;--text:#1b1f24;--soft:#57606a;--edge:#d9dee4;--best:#0067a3;
---wash:#eaf3fa}
-@media (prefers-color-scheme:dark){:root{--page:#14181d;--card:#1c2128;--text:#e6eaef;--soft:#9aa5b1;--edge:#333b46;--best:#7cc4f4;
---wash:#1d2f3d}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--text);font:16px/1.5 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",
-"DejaVu Sans",sans-serif}
-main{max-width:1180px;margin:0 auto;padding:32px 20px 64px}
-h1{font-size:28px;line-height:1.2;margin:0 0 6px}h2{font-size:20px;margin:0 0 4px}h3{font-size:15px;margin:0 0 2px}
-p{margin:0 0 12px}.soft{color:var(--soft)}
-code,pre{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px}
-pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px 14px;white-space:pre-wrap;overflow-wrap:anywhere;margin:12px 0}
-section{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:20px 22px;margin:18px 0}
-.cards,.two,.pictures{display:grid;gap:16px}
+    R"(.cards,.two,.pictures{display:grid;gap:16px}
 .cards{grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
 .two{grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
 .pictures{grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}.pictures+.pictures{margin-top:26px}
 .card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
 .card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
-.scroll{overflow-x:auto}
-table{border-collapse:collapse;font-size:14px;min-width:100%;font-variant-numeric:tabular-nums}
-th,td{padding:7px 9px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
-th{color:var(--soft);font-weight:600;vertical-align:bottom}td.n{white-space:nowrap}td.n,th.n{text-align:right}
-td:first-child{font-weight:600;white-space:nowrap}tr:last-child td{border-bottom:0}
+td:first-child{font-weight:600;white-space:nowrap}
 td.best{color:var(--best);font-weight:700;background:var(--wash)}
-td.reason{color:var(--soft)}
+.scroll+p{margin-top:10px}
+td.reason{color:var(--soft)}td.reason div{max-width:min(70ch,52vw)}
 ul.keys{list-style:none;padding:0;margin:0 0 10px;display:flex;flex-wrap:wrap;gap:4px 18px;font-size:14px}
-dl{display:grid;grid-template-columns:max-content 1fr;gap:4px 16px;margin:0;font-size:14px}
-dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
-figure{margin:0}figcaption{font-size:14px;color:var(--soft)}
-@media print{section,.card{break-inside:avoid}}
+ul.keys li{overflow-wrap:anywhere}
+@media (max-width:640px){.cards{grid-template-columns:1fr 1fr;gap:8px}.card{padding:10px}.card b{font-size:15px}
+.pictures .heat{max-width:none}}
+@media print{.card{break-inside:avoid}}
 )";
-
-std::string section(const std::string& title, const std::string& lead, const std::string& body) {
-  if (body.empty()) return "";
-  return "<section>\n<h2>" + escaped(title) + "</h2>\n" +
-         (lead.empty() ? "" : "<p class=\"soft\">" + escaped(lead) + "</p>\n") + body + "</section>\n";
-}
 
 std::string figure(const std::string& title, const std::string& drawing) {
   return drawing.empty() ? "" : "<figure>\n<h3>" + escaped(title) + "</h3>\n" + drawing + "</figure>\n";
@@ -105,8 +87,8 @@ std::string table(const std::vector<TableColumn>& columns, size_t rows) {
   for (size_t i = 0; i < rows; ++i) {
     out += "<tr><td>" + show::label(columns[0].cells[i], 0) + "</td>";
     if (remarks && !remarks->cells[i].empty()) {  // instead of figures
-      out += fmt::format("<td class=\"reason\" colspan=\"{}\">{}</td></tr>\n", std::max<size_t>(shown - 1, 1),
-                         show::label(remarks->cells[i], 0));
+      out += fmt::format("<td class=\"reason\" colspan=\"{}\"><div>{}</div></td></tr>\n",
+                         std::max<size_t>(shown - 1, 1), show::label(remarks->cells[i], 0));
       continue;
     }
     for (size_t k = 1; k < shown; ++k)
@@ -115,6 +97,27 @@ std::string table(const std::vector<TableColumn>& columns, size_t rows) {
     out += "</tr>\n";
   }
   return out + "</tbody>\n</table>\n</div>\n";
+}
+
+/// Which line is whose.
+std::string keys_of(const Comparison& c) {
+  std::string keys;
+  for (size_t i = 0; i < c.variants.size(); ++i)
+    if (!c.variants[i].curve.empty() || !c.variants[i].figures.work.empty())
+      keys += "<li>" + show::draw_key(static_cast<int>(i)) + " " + show::label(c.variants[i].name, 60) + "</li>\n";
+  return keys.empty() ? "" : "<ul class=\"keys\">\n" + keys + "</ul>\n";
+}
+
+/// The same plot twice: for screens with room, and for phones, where letters must stay as large.
+std::string both_widths(const std::string& wide, const std::string& narrow) {
+  if (wide.empty()) return "";
+  return "<div class=\"wide\">\n" + wide + "</div>\n<div class=\"narrow\">\n" + narrow + "</div>\n";
+}
+std::string both_widths(show::LinePlot plot) {
+  const std::string wide = show::draw_lines(plot);
+  plot.width = kNarrow;
+  plot.end_labels = false;
+  return both_widths(wide, show::draw_lines(plot));
 }
 
 std::string learning(const Comparison& c) {
@@ -131,7 +134,9 @@ std::string learning(const Comparison& c) {
   }
   plot.width = 1090;
   plot.log_y = least > 0 && most > 8 * least;  // else the end would be a flat line
-  return show::draw_lines(plot);
+  plot.end_labels = c.variants.size() <= kEndLabels;
+  const std::string drawn = both_widths(plot);
+  return drawn.empty() ? "" : keys_of(c) + drawn;
 }
 
 template <class F>
@@ -139,8 +144,9 @@ std::string bars(const Comparison& c, const std::string& title, F value) {
   std::vector<show::Bar> all;
   for (size_t i = 0; i < c.variants.size(); ++i)
     if (c.variants[i].state == VariantState::finished && value(c.variants[i].figures) > 0)
-      all.push_back({c.variants[i].name, static_cast<int>(i), value(c.variants[i].figures)});
-  return figure(title, show::draw_bars(title, all));
+      all.push_back({c.variants[i].name, static_cast<int>(i), value(c.variants[i].figures),
+                     c.variants[i].figures.load.busy() ? "~" : ""});
+  return figure(title, both_widths(show::draw_bars(title, all), show::draw_bars(title, all, kNarrow)));
 }
 
 template <class F>
@@ -153,7 +159,8 @@ std::string growth(const Comparison& c, const std::string& title, F value) {
       s.points.emplace_back(static_cast<double>(w.length), value(w));
     plot.series.push_back(std::move(s));
   }
-  return figure(title, show::draw_lines(plot));
+  plot.end_labels = c.variants.size() <= kEndLabels;
+  return figure(title, both_widths(plot));
 }
 
 std::string pictures(const Comparison& c) {
@@ -164,10 +171,11 @@ std::string pictures(const Comparison& c) {
       for (const VariantPicture& p : v.figures.pictures) {
         const std::vector<float>& w = p.picture.weights;
         if (w.empty() || !p.place.starts_with(kind)) continue;
-        row += fmt::format("<figure>\n<h3>{}</h3>\n<figcaption>{}; darkest: {:.0f} %</figcaption>\n{}</figure>\n",
-                           show::label(v.name, 60), escaped(p.place),
-                           100 * static_cast<double>(*std::max_element(w.begin(), w.end())),
-                           show::draw_heat_map("attention of " + v.name + ", " + p.place, p.picture));
+        row += fmt::format(
+            "<figure>\n<h3>{}</h3>\n<figcaption>{}; darkest: {:.0f} %</figcaption>\n<div "
+            "class=\"scroll\">{}</div></figure>\n",
+            show::label(v.name, 60), escaped(p.place), 100 * static_cast<double>(*std::max_element(w.begin(), w.end())),
+            show::draw_heat_map("attention of " + v.name + ", " + p.place, p.picture));
       }
     if (!row.empty()) out += "<div class=\"pictures\">\n" + row + "</div>\n";
   }
@@ -202,11 +210,6 @@ std::string comparison_page(const Comparison& c) {
   const auto count = static_cast<int64_t>(c.variants.size());
   const auto finished = std::count_if(c.variants.begin(), c.variants.end(),
                                       [](const ComparedVariant& v) { return v.state == VariantState::finished; });
-  std::string keys;
-  for (size_t i = 0; i < c.variants.size(); ++i)
-    if (!c.variants[i].curve.empty())
-      keys += "<li>" + show::draw_key(static_cast<int>(i)) + " " + show::label(c.variants[i].name, 60) + "</li>\n";
-  keys = "<ul class=\"keys\">\n" + keys + "</ul>\n";
   const std::string speeds =
       bars(c, "Training, target tokens a second", [](const VariantFigures& f) { return f.train_tokens_per_s; }) +
       bars(c, "Decoding, tokens a second", [](const VariantFigures& f) { return f.decode_tokens_per_s; });
@@ -215,32 +218,31 @@ std::string comparison_page(const Comparison& c) {
   const auto two = [](const std::string& figures) {
     return figures.empty() ? "" : "<div class=\"two\">\n" + figures + "</div>\n";
   };
-  std::string curves = learning(c);
-  if (!curves.empty()) curves = keys + curves;
+  const std::string rough = rough_note(c),
+                    marks = rough.empty() ? "" : "<p class=\"soft\">" + escaped(rough) + "</p>\n";
+  const std::string keys =
+      c.variants.size() > kEndLabels ? keys_of(c) : "<div class=\"narrow\">\n" + keys_of(c) + "</div>\n";
 
-  return "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\"/>\n"
-         "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"/>\n<title>" +
-         escaped(c.recipe) + " compared</title>\n<style>\n" + kStyle + show::plot_style() +
-         "</style>\n</head>\n<body>\n<main>\n<h1>" + show::label(c.recipe, 100) + "</h1>\n<p class=\"soft\">" +
-         fmt::format("{} variants, trained one after another on the same machine with the same data; {} finished.",
-                     count, finished) +
-         "</p>\n<pre><code>" + escaped(c.command) + "</code></pre>\n" + cards(c, columns) +
-         section("Figures",
-                 "The best of each column stands out. Hold the pointer over a headline to learn what it means.",
-                 table(columns, c.variants.size())) +
-         section("Learning", "Loss on the validation set, per target token.", curves) +
-         section("Speed", "", two(speeds)) +
-         section(
-             "Growth of work",
-             "Operations of one update on one pair of sequences, counted from the model: both axes grow by factors, so "
-             "that a slope of 1 is work in proportion to the length and a slope of 2 to its square.",
-             two(work)) +
-         section(
-             "Attention",
-             "Down who looked, across what was looked at, for the same sentence of the validation set; the sharpest "
-             "head of the layer.",
-             pictures(c)) +
-         section("How it was measured", "", circumstances(c)) + "</main>\n</body>\n</html>\n";
+  const std::string body =
+      "<h1>" + show::label(c.recipe, 100) + "</h1>\n<p class=\"soft\">" +
+      fmt::format("{} variants, trained one after another on the same machine with the same data; {} finished.", count,
+                  finished) +
+      "</p>\n<pre><code>" + escaped(c.command) + "</code></pre>\n" + cards(c, columns) +
+      section("Figures", "The best of each column stands out. What the headlines mean is told at the end.",
+              table(columns, c.variants.size()) + marks) +
+      section("Learning", "Loss on the validation set, per target token.", learning(c)) +
+      section("Speed", rough, two(speeds)) +
+      section(
+          "Growth of work",
+          "Operations of one update on one pair of sequences, counted from the model: both axes grow by factors, so "
+          "that a slope of 1 is work in proportion to the length and a slope of 2 to its square.",
+          work.empty() ? "" : keys + two(work)) +
+      section("Attention",
+              "Down who looked, across what was looked at, for the same sentence of the validation set; the sharpest "
+              "head of the layer.",
+              pictures(c)) +
+      section("How it was measured", "", circumstances(c));
+  return show::page_of({c.recipe + " compared", kStyle + show::plot_style(), body});
 }
 
 }  // namespace attune

@@ -34,7 +34,7 @@ std::string style_class(int style) {
 
 std::string marker(int style, double x, double y) {
   constexpr double r = 3.6;
-  switch (style % kMarkers) {
+  switch ((style + style / kPlotColours) % kMarkers) {  // lines of one colour differ in their markers too
     case 0:
       return fmt::format("M{} {}a{} {} 0 1 0 {} 0a{} {} 0 1 0 -{} 0z", px(x - r), px(y), r, r, 2 * r, r, r, 2 * r);
     case 1:
@@ -175,7 +175,7 @@ std::string draw_lines(const LinePlot& plot) {
   }
   std::erase_if(shown.series, [](const Series& s) { return s.points.empty(); });
   if (shown.series.empty()) return "";
-  const bool labelled = shown.series.size() <= kMostLabels;
+  const bool labelled = plot.end_labels && shown.series.size() <= kMostLabels;
   Axis x{plot.log_x, 0, 1, 62, plot.width - 28 - (labelled ? kLetter * longest : 0)},
       y{plot.log_y, 0, 1, kHeight - 48, 12};
   fit(x, shown.series, true);
@@ -213,7 +213,8 @@ std::string draw_bars(const std::string& title, const std::vector<Bar>& bars, do
         "<rect class=\"bar\" x=\"{}\" y=\"{}\" width=\"{}\" height=\"{}\" rx=\"2\"/>"
         "<text class=\"figure\" x=\"{}\" y=\"{}\">{}</text></g>",
         style_class(b.style), px(from - 10), px(top + 13), label(b.name, kLongestLabel), px(from), px(top),
-        px(std::max(width, 1.0)), px(kBar), px(from + width + 8), px(top + 13), short_number(b.value));
+        px(std::max(width, 1.0)), px(kBar), px(from + width + 8), px(top + 13),
+        escaped(b.mark) + short_number(b.value));
   }
   return out + "</svg>\n";
 }

@@ -21,7 +21,8 @@ struct LinePlot {
   bool log_x = false, log_y = false;
   std::vector<double> x_ticks = {};  // whole numbers; {}: chosen
   std::vector<Series> series = {};
-  double width = 540;  // letters are 12 high: what a page makes smaller becomes hard to read
+  bool end_labels = true;  // names where the lines end, unless there are very many
+  double width = 540;      // letters are 12 high: what a page makes smaller becomes hard to read
 };
 /// "" when there is nothing to draw. What is no finite number, or not positive on a logarithmic axis, is left out.
 std::string draw_lines(const LinePlot& plot);
@@ -30,6 +31,7 @@ struct Bar {
   std::string name;
   int style = 0;
   double value = 0;
+  std::string mark = {};  // before its figure: "~"
 };
 /// Bars from left to right, one below another, with their figures behind them; "" when there are none.
 std::string draw_bars(const std::string& title, const std::vector<Bar>& bars, double width = 540);

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <set>
+
 #include "base/files.h"
 #include "checks.h"
 #include "compare/files.h"
@@ -284,6 +287,81 @@ TEST(CompareTable, TheBestStandsOut) {
   EXPECT_TRUE(more.is_best(3));
   const TableColumn same{"", "", -1, {"2", "2"}, {2, 2}};
   EXPECT_FALSE(same.is_best(0)) << "nothing to tell where all are alike";
+}
+
+/// A comparison as it might be, of so many variants; every third was trained while others worked.
+Comparison many_variants(int count) {
+  Comparison c;
+  c.recipe = "translate.toml";
+  c.command = "attune compare";
+  c.metric = "bleu";
+  for (int i = 0; i < count; ++i) {
+    ComparedVariant v;
+    v.name = "variant-" + std::to_string(i);
+    v.state = VariantState::finished;
+    v.curve = {{1, 5.0 - 0.1 * i}, {2, 4.0 - 0.1 * i}};
+    v.figures.loss = 4.0 - 0.1 * i;
+    v.figures.train_tokens_per_s = 1000 + i;
+    v.figures.ms_per_update = 10;
+    v.figures.decode_tokens_per_s = 500;
+    v.figures.work = {{64, 1e6, 2e6, 3e6}, {128, 4e6, 8e6, 9e6}};
+    if (i % 3 == 0) v.figures.load = {.taken = 1.4, .cores = 2};
+    c.variants.push_back(std::move(v));
+  }
+  return c;
+}
+
+TEST(CompareBusy, SpeedsOfABusyMachineAreMarked) {
+  const Comparison c = many_variants(4);
+  const CompareTable t = table_of(c);
+  const auto column = [&](const char* title) {
+    return static_cast<size_t>(std::find(t.head.begin(), t.head.end(), title) - t.head.begin());
+  };
+  for (const char* timed : {"train tok/s", "ms/update", "decode tok/s"}) {
+    EXPECT_TRUE(t.rows[0][column(timed)].starts_with("~")) << timed;
+    EXPECT_FALSE(t.rows[1][column(timed)].starts_with("~")) << timed;
+  }
+  EXPECT_EQ(t.rows[0][column("loss")], "4.0000");
+  EXPECT_EQ(t.note.substr(0, 34), "~: this machine was busy with othe");
+  EXPECT_NE(t.note.find("1.4 of 2 cores"), std::string::npos);
+  EXPECT_NE(comparison_markdown(c).find(t.note), std::string::npos);
+  const std::string page = comparison_page(c);
+  EXPECT_NE(page.find("~1,000"), std::string::npos);
+  EXPECT_NE(page.find(">~1k<"), std::string::npos) << "bars too";
+  EXPECT_EQ(Json::parse(json_of(c.variants[0]))["busy"], 0.7);
+  EXPECT_EQ(Json::parse(json_of(c.variants[1]))["busy"], 0);
+  Comparison quiet = c;
+  for (ComparedVariant& v : quiet.variants) v.figures.load = {.cores = 2};
+  EXPECT_EQ(table_of(quiet).note, "");
+  EXPECT_EQ(comparison_page(quiet).find(">~"), std::string::npos);
+}
+
+TEST_F(CompareTest, TheLoadIsKeptWithTheFigures) {
+  const Comparison c = compare({"model.heads=2"}, {"train.stop=2u"});
+  VariantFigures f = c.variants[0].figures;
+  f.load = {.taken = 0.9, .cores = 3};
+  save_figures(c.variants[0].folder, f);
+  EXPECT_NEAR(read_figures(c.variants[0].folder)->load.taken, 0.9, 1e-9);
+  EXPECT_EQ(read_figures(c.variants[0].folder)->load.cores, 3);
+}
+
+TEST(ComparePage, ManyVariantsAreToldApartOnAnyScreen) {
+  const Comparison c = many_variants(24);
+  const std::string page = comparison_page(c);
+  EXPECT_EQ(trouble_with_markup(page), "");
+  std::set<std::string> keys;
+  size_t count = 0;
+  for (size_t at = page.find("<svg class=\"key"); at != std::string::npos; at = page.find("<svg class=\"key", at + 1)) {
+    keys.insert(page.substr(at, page.find("</svg>", at) - at));
+    ++count;
+  }
+  EXPECT_EQ(keys.size(), 24u) << "no two look alike";
+  EXPECT_EQ(count, 48u) << "over the curves, and over the growth of work";
+  EXPECT_NE(page.find("position:sticky"), std::string::npos);
+  EXPECT_NE(page.find("max-width:640px"), std::string::npos);
+  // Plots for phones are drawn for their width, so that letters stay as large.
+  EXPECT_NE(page.find("<div class=\"narrow\">\n<svg class=\"plot\""), std::string::npos);
+  EXPECT_NE(page.find("width=\"372\""), std::string::npos);
 }
 
 TEST(ComparePictures, LargeOnesArePooledByTheirLargest) {
