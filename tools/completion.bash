@@ -30,7 +30,7 @@ _attune() {
     " classify"*) words="--scores --windows --batch-tokens $common" ;;
     " tag"*) words="--format --batch-tokens $common" ;;
     " embed"*) words="--pool --npy --batch-tokens $common" ;;
-    " look"*) words="--target --at --layer --head --numbers --width $common" ;;
+    " look"*) words="--target --at --layer --head --numbers --width --png --svg --html $common" ;;
     " test"*) words="--set $search $common" ;;
     " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word

@@ -308,21 +308,33 @@ std::vector<WordPairs> Translator::align(const std::vector<std::string>& lines,
 
 AttentionLook Translator::attention(const std::string& line, const AttentionChoice& choice) const {
   const Model& model = body_->model();
-  const LookedAt at(model, by_guide(choice, body_->opened.recipe.train.guide));
-  SentencePair pair{body_->read(line).ids, {}};
+  const text::Tokenizer& target = body_->target_tokenizer();
+  const LookedAt at(model, choice, body_->opened.recipe.train.guide);
+  const Source read = body_->read(line);
+  SentencePair pair{read.ids, {}};
   if (pair.source.empty()) fail(ErrorKind::usage, "the text is empty\n  fix: give a sentence to translate");
   AttentionLook look;
   body_->arenas.with([&](Arena& arena) {
+    std::vector<int> words;
     if (choice.target.empty()) {
       const Rows source = rows_of(pair.source, Segments::single(std::ssize(pair.source)));
       pair.target = search(model, {source}, body_->search_by({}), &body_->pool, arena)[0][0].ids;
+      words = words_of_target(target, pair.target);
     } else {
-      pair.target = body_->target_tokenizer().encode(choice.target);
+      pair.target = target.encode(choice.target);
+      words = text::words_of_pieces(target, choice.target);
     }
     pair.target.resize(std::min(pair.target.size(), static_cast<size_t>(model.longest_target() - 1)));
+    words.resize(pair.target.size());
+    const std::string said = choice.target.empty() ? target.decode(pair.target) : choice.target;
     pair.target.push_back(text::kEnd);
     look = at(body_->opened.tokenizers, pair, arena);
+    look.text = said;
+    if (choice.at == AttentionSite::cross) look.alignment = body_->align(line, pair, words, look.weights);
   });
+  look.task = "translate";
+  look.source = line;
+  look.cropped = read.cropped;
   return look;
 }
 

@@ -17,16 +17,21 @@ bool can_be_looked_at(const Model& model);
 
 class LookedAt {
  public:
-  /// ErrorKind::usage for a layer there is not.
-  LookedAt(const Model& model, const AttentionChoice& choice);
+  /// Where no layer is chosen, a guided one counts. ErrorKind::usage for a layer there is not.
+  LookedAt(const Model& model, const AttentionChoice& choice, const GuideSettings& guide = {});
   /// `pair.target` with its end mark; without a source for a language model. ErrorKind::usage for a head there is not,
   /// and for a mechanism that has no weights.
   AttentionLook operator()(const Tokenizers& tokenizers, const SentencePair& pair, Arena& arena) const;
 
  private:
+  std::vector<float> weights_of(int layer, const SentencePair& pair, Arena& arena) const;
+  void add_each(AttentionLook& look, const SentencePair& pair, Arena& arena) const;
+
   const Model& model_;
   AttentionSite at_;
+  std::string stack_;  // "encoder", "decoder"
   int layer_, layers_, head_;
+  bool each_, one_layer_, one_head_;  // what was asked for, whatever was guided
 };
 
 }  // namespace attune

@@ -97,7 +97,7 @@ AttentionPicture Validator::picture() const {
     choice.at = AttentionSite::cross;
   }
   Arena arena;
-  const AttentionLook look = LookedAt(model_, by_guide(choice, recipe_.train.guide))(tokenizers_, pair, arena);
+  const AttentionLook look = LookedAt(model_, choice, recipe_.train.guide)(tokenizers_, pair, arena);
   return {look.rows, look.columns, look.weights};
 }
 

@@ -45,4 +45,12 @@ LetterKind letter_kind(char32_t code) {
   return block != std::end(kSpaceless) && code >= block->first ? LetterKind::spaceless : LetterKind::letter;
 }
 
+std::vector<char32_t> decomposed(char32_t code) {
+  utf8proc_int32_t parts[8];
+  int last = 0;
+  const auto count = utf8proc_decompose_char(static_cast<utf8proc_int32_t>(code), parts, 8, UTF8PROC_DECOMPOSE, &last);
+  if (count < 1 || count > 8) return {code};
+  return {parts, parts + count};
+}
+
 }  // namespace attune::text

@@ -7,10 +7,12 @@
 #include "attune/generator.h"
 #include "attune/look.h"
 #include "attune/scorer.h"
+#include "attune/show.h"
 #include "attune/tagger.h"
 #include "attune/translator.h"
 #include "checks.h"
 #include "run/answer_run.h"
+#include "show/well_formed.h"
 
 namespace attune::test {
 namespace {
@@ -318,6 +320,14 @@ TEST(Answers, WhatATextLookedAt) {
   double sum = 0;
   for (size_t i = 0; i < 5; ++i) sum += static_cast<double>(look.weights[i]);
   EXPECT_NEAR(sum, 1, 1e-5);
+  EXPECT_EQ(look.task, "classify");
+  EXPECT_EQ(look.text, "a b c");
+  EXPECT_TRUE(look.alignment.empty());
+  EXPECT_TRUE(look.each.empty()) << "none were asked for";
+  const AttentionLook all = look_at(run.folder / "m", "a b c", {.each = true});
+  ASSERT_EQ(std::ssize(all.each), all.layers * all.heads);
+  EXPECT_EQ(all.weights, look.weights);
+  EXPECT_EQ(trouble_with_markup(look_page(all)), "");
   EXPECT_NE(error_of([&] { look_at(run.folder / "m", "a", {.at = AttentionSite::decoder}); }, ErrorKind::usage)
                 .find("reads texts and writes none"),
             std::string::npos);

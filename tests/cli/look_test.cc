@@ -4,6 +4,8 @@
 #include <nlohmann/json.hpp>
 
 #include "api/model_maker.h"
+#include "base/files.h"
+#include "show/well_formed.h"
 
 namespace attune::test {
 namespace {
@@ -51,6 +53,64 @@ TEST(Look, Json) {
   double total = 0;
   for (const double w : j["weights"][0]) total += w;
   EXPECT_NEAR(total, 1, 1e-4);
+}
+
+TEST(Look, JsonHasAllHeadsAndTheAlignmentOfTranslate) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const auto j = nlohmann::json::parse(run_attune({"look", model, "the cat sees", "--json"}).out);
+  EXPECT_EQ(j["task"], "translate");
+  ASSERT_EQ(j["sites"].size(), 8u) << "2 layers of 4 heads";
+  for (const auto& site : j["sites"]) {
+    const auto alone = nlohmann::json::parse(
+        run_attune({"look", model, "the cat sees", "--layer", std::to_string(site["layer"].get<int>()), "--head",
+                    std::to_string(site["head"].get<int>()), "--json"})
+            .out);
+    ASSERT_EQ(alone["sites"].size(), 1u);
+    EXPECT_EQ(alone["weights"], site["weights"]);
+    EXPECT_EQ(alone["sites"][0]["weights"], site["weights"]);
+    for (const auto& row : site["weights"]) {
+      double total = 0;
+      for (const double w : row) total += w;
+      EXPECT_NEAR(total, 1, 1e-4);
+    }
+  }
+  write_file(dir / "line", "the cat sees\n");
+  const auto t = nlohmann::json::parse(run_attune({"translate", model, dir / "line", "--json"}).out);
+  EXPECT_EQ(j["text"], t["text"]);
+  EXPECT_EQ(j["alignment"], t["alignment"]);
+  EXPECT_FALSE(j["alignment"].empty());
+}
+
+TEST(Look, DrawsToFiles) {
+  const TempFolder dir;
+  const std::string model = make_model(dir);
+  const Outcome r = run_attune({"look", model, "the cat sees", "--target", "ein 猫", "--png", dir / "a.png", "--svg",
+                                dir / "a.svg", "--html", dir / "a.html"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.out, "") << "nothing in the terminal";
+  EXPECT_EQ(slurp(dir / "a.png").substr(1, 3), "PNG");
+  EXPECT_EQ(trouble_with_markup(slurp(dir / "a.svg")), "");
+  const std::string page = slurp(dir / "a.html");
+  EXPECT_EQ(trouble_with_markup(page), "");
+  EXPECT_EQ(page.find("http"), std::string::npos);
+  EXPECT_NE(page.find("layer 1, head 3"), std::string::npos);
+  // A layer and a head: one large.
+  ASSERT_EQ(run_attune({"look", model, "the cat", "--layer", "1", "--head", "2", "--svg", dir / "b.svg"}).code, 0);
+  const std::string one = slurp(dir / "b.svg");
+  EXPECT_NE(one.find("layer 1, head 2"), std::string::npos);
+  EXPECT_EQ(one.find("head 0"), std::string::npos);
+  EXPECT_EQ(run_attune({"look", model, "the cat", "--html", dir / "none/a.html"}).code, 6);
+}
+
+TEST(Look, ATextThatIsTooLongIsCroppedAndItIsSaid) {
+  const TempFolder dir;
+  const std::string model = make_model(dir, {.position = "learned"});
+  std::string text;
+  for (int i = 0; i < 60; ++i) text += "dog ";
+  const Outcome r = run_attune({"look", model, text, "--target", "ein hund", "--svg", dir / "a.svg"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("note: the text was cropped"), std::string::npos) << r.err;
 }
 
 TEST(Look, Mistakes) {

@@ -1,6 +1,7 @@
 // Whether a page is one that a browser reads as it was meant: every tag closed, every text escaped, nothing from
 // elsewhere.
 #pragma once
+#include <algorithm>
 #include <regex>
 #include <string>
 #include <vector>
@@ -33,6 +34,7 @@ inline std::string trouble_with_markup(const std::string& page) {
       open.push_back(m[2]);
     }
     at += rest.size();
+    if (m[1] != "/" && m[2] == "script") at = std::min(page.find("</script>", at), page.size());  // no markup in there
   }
   return open.empty() ? "" : "<" + open.back() + "> is never closed";
 }

@@ -1,8 +1,9 @@
-// attune look: what attended to what, in the terminal.
+// attune look: what attended to what, in the terminal, as pictures, as a page.
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <map>
 
 #include "attune/look.h"
@@ -19,20 +20,9 @@ struct LookArguments {
   std::string model, text;
   AttentionChoice choice;
   DrawOptions draw;
+  LookFiles files;
   int width = 0;  // 0: the terminal's
 };
-
-std::string as_json(const AttentionLook& look) {
-  List rows;
-  const size_t columns = look.columns.size();
-  for (size_t i = 0; i < look.rows.size(); ++i) {
-    List row;
-    for (size_t j = 0; j < columns; ++j) row.push_back(rounded(static_cast<double>(look.weights[i * columns + j]), 6));
-    rows.push_back(row);
-  }
-  return to_json(
-      {{"source", look.columns}, {"target", look.rows}, {"layer", look.layer}, {"head", look.head}, {"weights", rows}});
-}
 
 const char* words_of(AttentionSite at) {
   return at == AttentionSite::encoder   ? "source at itself, encoder"
@@ -40,9 +30,32 @@ const char* words_of(AttentionSite at) {
                                         : "decoder";
 }
 
+/// What the drawings in files leave out, and names that a PNG has no letters for.
+void note_drawings(const AttentionLook& look, const LookFiles& files) {
+  const size_t most = std::max(look.rows.size(), look.columns.size());
+  if (most > kMostDrawn)
+    fmt::print(stderr, "note: the first {} of {} pieces are drawn; --json has all\n", kMostDrawn, most);
+  if (files.png.empty()) return;
+  const std::vector<std::string> numbered = numbered_in_png(look);
+  for (size_t side = 0; side < 2; ++side)
+    if (!numbered[side].empty())
+      fmt::print(stderr, "note: {} in {} by their numbers: {}\n", side == 0 ? "rows" : "columns", files.png,
+                 numbered[side]);
+}
+
 void run_look(const LookArguments& a, const Session& session) {
-  const AttentionLook look = look_at(a.model, a.text, a.choice, session.thread_count());
-  if (session.json) return print(as_json(look) + "\n");
+  const bool draws = !a.files.png.empty() || !a.files.svg.empty() || !a.files.html.empty();
+  AttentionChoice choice = a.choice;
+  choice.each = draws || session.json;
+  const AttentionLook look = look_at(a.model, a.text, choice, session.thread_count());
+  if (look.cropped && !session.quiet)
+    fmt::print(stderr, "note: the text was cropped to what this model can read: its end is not looked at\n");
+  LookFiles files = a.files;
+  files.large = a.choice.layer >= 0 || a.choice.head >= 0;
+  write_look(look, files);
+  if (!session.quiet) note_drawings(look, files);
+  if (session.json) return print(look_json(look) + "\n");
+  if (draws) return;
   DrawOptions draw = a.draw;
   draw.width = a.width > 0 ? a.width : terminal_columns(STDOUT_FILENO);
   draw.colour = has_colours(STDOUT_FILENO);
@@ -61,6 +74,7 @@ void add_look(CLI::App& app, Session& session) {
                                   "  attune look model 'A dog runs in the park.'\n"
                                   "  attune look model 'A dog runs.' --target 'Ein Hund rennt.' --layer 2 --head 0\n"
                                   "  attune look model 'A dog runs.' --at encoder\n"
+                                  "  attune look model 'A dog runs.' --html look.html --png look.png\n"
                                   "  attune look language-model 'To be, or not to be'");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
@@ -84,6 +98,11 @@ void add_look(CLI::App& app, Session& session) {
   command->add_option("--width", a->width, "columns of the drawing (default: the terminal's)")
       ->type_name("N")
       ->check(CLI::Range(20, 10000));
+  command->add_option("--png", a->files.png, "a picture of all heads; with --layer or --head: of one, large")
+      ->type_name("F");
+  command->add_option("--svg", a->files.svg, "the same to any size, with the letters of every script")->type_name("F");
+  command->add_option("--html", a->files.html, "a page: all heads, one of them large, which word belongs to which")
+      ->type_name("F");
   set_work(command, session, [&session, a] { run_look(*a, session); });
 }
 
