@@ -16,6 +16,7 @@ _attune() {
   --variant) words="1 2 L" ;;
   --pool) words="mean first last max" ;;
   --unit) words="line word" ;;
+  --input-format) words="auto lines tsv csv conll" ;;
   --format) [[ $at == " tag"* ]] && words="labels pairs conll" || words="lines conll" ;;
   --average) words="macro micro weighted" ;;
   --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
@@ -24,12 +25,12 @@ _attune() {
     case "$at" in
     "") words="demo new train compare translate generate classify tag score embed look average quantize tokenizer test metric info doctor bench --version $common" ;;
     " demo") words="--recipe --out --set $common" ;;
-    " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream --no-shortlist $common" ;;
+    " translate"*) words="$search --n-best --prefix --alignment --alignment-layer --alignment-heads --align-to --scores --stream --no-shortlist --no-cut --input-format $common" ;;
     " generate"*) words="--prompt $search --n-best --stop --scores --stream $common" ;;
-    " score"*) words="--length-penalty --batch-tokens --total $common" ;;
-    " classify"*) words="--scores --windows --batch-tokens $common" ;;
-    " tag"*) words="--format --batch-tokens $common" ;;
-    " embed"*) words="--pool --npy --batch-tokens $common" ;;
+    " score"*) words="--length-penalty --batch-tokens --total --input-format $common" ;;
+    " classify"*) words="--scores --windows --batch-tokens --input-format $common" ;;
+    " tag"*) words="--format --batch-tokens --input-format $common" ;;
+    " embed"*) words="--pool --npy --batch-tokens --input-format $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width --png --svg --html $common" ;;
     " test"*) words="--set $search $common" ;;
     " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;

@@ -6,6 +6,7 @@
 #include "attune/embedder.h"
 #include "attune/error.h"
 #include "attune/generator.h"
+#include "attune/input.h"
 #include "attune/lines.h"
 #include "attune/look.h"
 #include "attune/machine.h"

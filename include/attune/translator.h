@@ -29,6 +29,7 @@ struct TranslateOptions {
   int64_t min_length = 0;       // tokens of a translation at least
   int64_t max_length = 0;       // tokens of a translation; 0: by the recipe: twice those of the line, plus 10
   int64_t batch_tokens = 4096;  // tokens translated at the same time, times the beam: more is faster and takes memory
+  bool cut = true;              // what is longer than the model learned to read is translated in pieces; else as it is
   bool shortlist = true;        // say only what the model's shortlist has for a line; without one: anything
   bool alignment = false;       // which word came from which
   bool attention = false;       // how much each piece of the translation looked at each of the line
@@ -68,7 +69,10 @@ struct Translation {
   /// text looked at each of them, [tokens, source_tokens].
   std::vector<std::string> source_tokens;
   std::vector<float> attention;
-  bool cropped = false;             // the line was longer than the model can read: its end was left out
+  bool cropped = false;  // the line was longer than the model can read: its end was left out
+  /// Above 0: the line had more tokens than the model learned to read, and was translated in so many pieces, each with
+  /// an end of its own in token_scores: its sentences, or runs of their words. There is no attention of such a line.
+  int64_t cut = 0;
   bool cut_off = false;             // the text reached its greatest length before its end
   std::vector<Translation> others;  // with n_best > 1: the second best, the third ...
 };
@@ -99,6 +103,8 @@ class Translator {
   std::pair<std::string, std::string> languages() const;
   /// The most tokens a line may have.
   int64_t longest() const;
+  /// The most that the model learned to read (data.max_length): lines that have more are cut.
+  int64_t longest_whole() const;
 
  private:
   struct Body;

@@ -10,6 +10,7 @@
 #include "data/files/data_files.h"
 #include "decode/search.h"
 #include "inference/arenas.h"
+#include "inference/line_pieces.h"
 #include "inference/look.h"
 #include "inference/model_files.h"
 #include "inference/search_setup.h"
@@ -23,9 +24,10 @@ namespace {
 
 /// A line ready for the encoder.
 struct Source {
-  std::vector<int32_t> ids;          // with the end mark; empty for an empty line
-  std::vector<int32_t> prefix = {};  // how its translation begins
-  bool cropped = false;
+  std::vector<int32_t> ids;                // with the end mark; empty for an empty line
+  std::vector<int32_t> prefix = {};        // how its translation begins
+  bool cropped = false, too_long = false;  // too_long: it waits to be cut
+  uint64_t number = 0;                     // of its draws
 };
 
 void refuse_to_translate(const OpenedModel& opened, const std::string& model) {
@@ -75,7 +77,7 @@ class LineQueue : public SearchQueue {
   }
   SearchSentence sentence(int64_t id) const override {
     const Source& s = job_.sources[static_cast<size_t>(id)];
-    return {s.ids, s.prefix, job_.options.first_line + static_cast<uint64_t>(id)};
+    return {s.ids, s.prefix, s.number};
   }
   void found(int64_t id, std::vector<Hypothesis> best) override { found_(static_cast<size_t>(id), best); }
 
@@ -126,6 +128,8 @@ struct Translator::Body {
     s.ids.push_back(text::kEnd);
     return s;
   }
+
+  int64_t longest_whole() const { return std::min(longest(), opened.recipe.data.max_length); }
 
   Translation finished(const Hypothesis& h) const {
     Translation t;
@@ -229,6 +233,8 @@ struct Translator::Body {
     };
   }
 
+  void translate_long(Job& job) const;
+
   void run(Job& job) const {
     std::vector<TextStream> streams;
     tell(job, streams);
@@ -247,6 +253,43 @@ struct Translator::Body {
                  [&](int64_t, int) { search_on(std::min(job.options.batch_tokens / rows, each), nullptr); });
   }
 };
+
+/// Lines that are too long, in pieces; all pieces of all of them together.
+void Translator::Body::translate_long(Job& job) const {
+  std::vector<std::string_view> pieces;
+  std::vector<size_t> first, long_lines;  // of each such line, and at last the end
+  for (size_t i = 0; i < job.lines.size(); ++i) {
+    if (!job.sources[i].too_long) continue;
+    long_lines.push_back(i);
+    first.push_back(pieces.size());
+    const auto own = pieces_of_line(source_tokenizer(), job.lines[i], static_cast<size_t>(longest_whole()));
+    pieces.insert(pieces.end(), own.begin(), own.end());
+  }
+  if (pieces.empty()) return;
+  first.push_back(pieces.size());
+  const std::vector<std::string> texts(pieces.begin(), pieces.end());
+  TranslateOptions options = job.options;
+  options.on_token = {};
+  options.on_lines = {};
+  options.attention = false;
+  std::vector<Translation> said(texts.size());
+  Job all{texts, options, search_by(options), job.align_by, std::vector<Source>(texts.size()), said};
+  for (size_t l = 0; l < long_lines.size(); ++l) {
+    const Source& whole = job.sources[long_lines[l]];
+    for (size_t p = first[l]; p < first[l + 1]; ++p) {
+      all.sources[p] = read(texts[p]);
+      all.sources[p].number = ((whole.number + 1) << 32) + (p - first[l]);  // draws of its own
+    }
+    all.sources[first[l]].prefix = whole.prefix;
+  }
+  run(all);
+  for (size_t l = 0; l < long_lines.size(); ++l) {
+    const size_t count = first[l + 1] - first[l];
+    job.results[long_lines[l]] =
+        joined_translation(job.lines[long_lines[l]], std::span(pieces).subspan(first[l], count),
+                           std::span<const Translation>(said).subspan(first[l], count), options.length_penalty);
+  }
+}
 
 Translator::Translator(const std::string& model, int threads) : body_(std::make_unique<Body>(threads)) {
   std::vector<OpenedModel> all = open_ensemble(model, &body_->pool, refuse_to_translate);
@@ -275,10 +318,15 @@ std::vector<Translation> Translator::translate(const std::vector<std::string>& l
   if (options.attention) body_->check_alignment(job.align_by);
   parallel_for(&pool, std::ssize(lines), [&](int64_t i, int) {
     const auto at = static_cast<size_t>(i);
-    job.sources[at] = body_->read(lines[at]);
-    if (!options.prefixes.empty()) job.sources[at].prefix = body_->target_tokenizer().encode(options.prefixes[at]);
+    Source& source = job.sources[at];
+    source = body_->read(lines[at]);
+    source.too_long = options.cut && std::ssize(source.ids) - 1 + (source.cropped ? 1 : 0) > body_->longest_whole();
+    if (source.too_long) source.ids.clear();
+    source.number = options.first_line + at;
+    if (!options.prefixes.empty()) source.prefix = body_->target_tokenizer().encode(options.prefixes[at]);
   });
   body_->run(job);
+  body_->translate_long(job);
   return results;
 }
 
@@ -344,5 +392,6 @@ std::pair<std::string, std::string> Translator::languages() const {
 }
 
 int64_t Translator::longest() const { return body_->longest(); }
+int64_t Translator::longest_whole() const { return body_->longest_whole(); }
 
 }  // namespace attune

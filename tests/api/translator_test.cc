@@ -3,12 +3,14 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <cmath>
 #include <sstream>
 #include <thread>
 
 #include "api/model_maker.h"
 #include "checks.h"
 #include "data/files.h"
+#include "text/piece_words.h"
 
 namespace attune {
 namespace {
@@ -81,7 +83,7 @@ TEST(Translator, CropsWhatTheModelCannotRead) {
   const Translator t(make_model(dir, {.position = "learned", .max_length = 12}), 1);
   EXPECT_EQ(t.longest(), 12);
   std::string line = "the cat sees a dog in the park . the cat sees a dog in the park .";
-  const auto all = t.translate({line, "a dog", line + " " + line}, {.alignment = true});
+  const auto all = t.translate({line, "a dog", line + " " + line}, {.cut = false, .alignment = true});
   EXPECT_TRUE(all[0].cropped);
   EXPECT_FALSE(all[1].cropped);
   EXPECT_TRUE(all[2].cropped);
@@ -89,6 +91,50 @@ TEST(Translator, CropsWhatTheModelCannotRead) {
   EXPECT_EQ(all[0].alignment, all[2].alignment);
   for (const auto& r : all) EXPECT_LE(r.tokens.size(), 13u);
   EXPECT_LE(t.translate("a dog", {.max_length = 2}).tokens.size(), 2u);
+}
+
+/// What is too long is its sentences, each as it is alone.
+TEST(Translator, CutsWhatIsLongerThanTheModelLearnedToRead) {
+  const TempFolder dir;
+  const Translator t(make_model(dir, {.max_length = 14}), 2);
+  EXPECT_EQ(t.longest_whole(), 14);
+  const std::vector<std::string> sentences{"the cat sees a dog.", "Two dogs run to the lake.", "A dog runs."};
+  const std::string line = sentences[0] + " " + sentences[1] + "  " + sentences[2];
+  const TranslateOptions options{.n_best = 2, .alignment = true, .attention = true};
+  const auto alone = t.translate(sentences, options), all = t.translate({"a dog", line, ""}, options);
+  const Translation& r = all[1];
+  ASSERT_EQ(r.cut, 3);
+  EXPECT_FALSE(r.cropped);
+  EXPECT_TRUE(r.attention.empty());
+  EXPECT_EQ(r.text, alone[0].text + " " + alone[1].text + " " + alone[2].text);
+  double sum = 0;
+  size_t tokens = 0, pairs = 0;
+  for (const Translation& s : alone) {
+    for (const double x : s.token_scores) sum += x;
+    tokens += s.token_scores.size();
+    pairs += s.alignment.size();
+  }
+  EXPECT_EQ(r.token_scores.size(), tokens);
+  EXPECT_NEAR(r.score, sum / std::pow((5.0 + static_cast<double>(tokens)) / 6, 0.6), 1e-9);
+  EXPECT_EQ(r.alignment.size(), pairs);
+  for (const auto& [source, target] : alone[2].alignment)
+    EXPECT_EQ(std::count(r.alignment.begin(), r.alignment.end(),
+                         std::pair(source + 11, target + text::count_words(alone[0].text + " " + alone[1].text))),
+              1);
+  ASSERT_EQ(r.others.size(), 1u);
+  EXPECT_EQ(r.others[0].cut, 3);
+  EXPECT_EQ(all[0].cut, 0);
+  EXPECT_FALSE(all[0].attention.empty());
+  // Whatever else is translated, in whatever order: draws, too.
+  const TranslateOptions draw{.sample = true, .seed = 7};
+  const auto drawn = t.translate({line, line}, draw);
+  EXPECT_EQ(drawn[0].text, t.translate(line, draw).text);
+  EXPECT_EQ(Translator(dir / "model", 1).translate({line, line}, draw)[1].text, drawn[1].text);
+  // Its first piece begins as it is told to.
+  EXPECT_TRUE(t.translate(line, {.prefixes = {"ein hund"}}).text.starts_with("ein hund"));
+  int64_t told = 0;
+  t.translate({line, "a", ""}, {.on_lines = [&](int64_t lines) { told += lines; }});
+  EXPECT_EQ(told, 3);
 }
 
 int words_in(const std::string& text) {

@@ -2,41 +2,17 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
-#include <sstream>
 
-#include "places.h"
-#include "run/small_run.h"
-#include "run_program.h"
+#include "cli/answer_models.h"
+#include "cli/shell.h"
 
 namespace attune::test {
 namespace {
 
 using Json = nlohmann::json;
 
-std::vector<std::string> lines_of(const std::string& text) {
-  std::vector<std::string> lines;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) lines.push_back(line);
-  return lines;
-}
-
-struct AnswerModels : testing::Test {
-  TempFolder folder{memory_folder()};
-  std::string labels = train("classify", "yes\ta b\nno\tb c\nno\tc\nyes\ta\n", "");
-  std::string tags = train("tag", "Ada\tB-PER\nL\tI-PER\nruns\tO\n\nshe\tO\nruns\tO\n\n", "columns = [1, 2]\n");
-
-  std::string train(const std::string& task, const std::string& text, const std::string& data) const {
-    std::string all;
-    for (int i = 0; i < 20; ++i) all += text;
-    put(folder / task, all);
-    put(folder / (task + ".toml"),
-        "task = \"" + task + "\"\n[data]\ntrain = [\"" + task + "\"]\nvalid = [\"" + task + "\"]\n" + data +
-            "[tokenizer]\nkind = \"word\"\n[model]\nencoder_layers = 1\nd_model = 16\nd_ff = "
-            "16\nheads = 2\ndropout = 0.0\n[train]\nbatch_tokens = 256\nwarmup = "
-            "5\nlearning_rate = 1e-2\nstop = \"60u\"\naverage = 1\n");
-    Trainer({.recipe = folder / (task + ".toml"), .out = folder / (task + "-m"), .sets = {}, .threads = 1}).run();
-    return folder / (task + "-m");
-  }
+struct AnswerModels : testing::Test, AnswerModelMaker {
+  std::string labels = classifier("classify"), tags = tagger();
 };
 
 TEST_F(AnswerModels, ALabelALine) {

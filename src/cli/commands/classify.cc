@@ -5,7 +5,7 @@
 
 #include "attune/classifier.h"
 #include "attune/error.h"
-#include "cli/line_chunks.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -17,6 +17,7 @@ struct ClassifyArguments {
   std::string model;
   std::vector<std::string> files;
   ClassifyOptions options;
+  std::string format = "auto";
   bool scores = false;
 };
 
@@ -62,7 +63,8 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
   if (a.files.size() > 1)
     throw Error(ErrorKind::usage, "this model reads the lines of one file\n  fix: name one, or pipe several into it");
   int64_t cropped = 0;
-  for_line_chunks(a.files.empty() ? "-" : a.files[0], [&](const std::vector<std::string>& lines) {
+  InputTexts input = open_input({a.model, a.files.empty() ? "-" : a.files[0], a.format}, session);
+  for_line_chunks(input, [&](const std::vector<std::string>& lines) {
     for (const Classification& c : classifier.classify(lines, a.options)) {
       cropped += c.cropped;
       if (session.json)
@@ -73,6 +75,7 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
     finish_output();
   });
   if (!session.quiet) note_cropped(cropped, classifier.longest());
+  tell_notes(input, session);
 }
 
 }  // namespace
@@ -82,13 +85,16 @@ void add_classify(CLI::App& app, Session& session) {
   CLI::App* command = add_command(app, session, "classify", "give lines, pictures or nodes labels",
                                   "  attune classify model reviews.txt > labels.txt\n"
                                   "  attune classify model reviews.txt --scores\n"
-                                  "  echo 'What a film!' | attune classify model --json\n"
+                                  "  attune classify model 'What a film!' --json\n"
                                   "  attune classify digits t10k-images-idx3-ubyte.gz");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
-  command->add_option("FILE", a->files,
-                      "a text a line, plain or .gz, or a pair of texts with a tab; - is stdin, and the default; of "
-                      "pictures an IDX file, of graphs nodes.tsv and edges.tsv");
+  command->add_option(
+      "FILE", a->files,
+      "a text a line, plain or .gz, or a pair of texts with a tab; or rows as the recipe reads them; - is "
+      "stdin, and the default; or the text itself; of pictures an IDX file, of graphs nodes.tsv and "
+      "edges.tsv");
+  add_input_format(command, a->format);
   command->add_flag("--scores", a->scores, "a tab and the probability behind the label");
   command->add_flag("--windows", a->options.windows,
                     "read texts that are too long in windows, and take the mean; otherwise their end is left out");

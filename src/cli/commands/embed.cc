@@ -5,7 +5,7 @@
 
 #include "attune/embedder.h"
 #include "attune/error.h"
-#include "cli/line_chunks.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -14,7 +14,7 @@ namespace attune::cli {
 namespace {
 
 struct EmbedArguments {
-  std::string model, file = "-", pool = "mean";
+  std::string model, file = "-", pool = "mean", format = "auto";
   EmbedOptions options;
   bool npy = false;
 };
@@ -50,7 +50,8 @@ void run_embed(const EmbedArguments& a, const Session& session) {
                                     : Pool::mean;
   int64_t done = 0, cropped = 0;
   std::vector<float> numbers;  // of all lines, where the head of the file comes first
-  for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
+  InputTexts input = open_input({a.model, a.file, a.format}, session);
+  for_line_chunks(input, [&](const std::vector<std::string>& lines) {
     for (const Embedding& e : embedder.embed(lines, options)) {
       if (a.npy)
         numbers.insert(numbers.end(), e.vector.begin(), e.vector.end());
@@ -66,6 +67,7 @@ void run_embed(const EmbedArguments& a, const Session& session) {
     print(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
   }
   if (!session.quiet) note_cropped(cropped, embedder.longest());
+  tell_notes(input, session);
 }
 
 }  // namespace
@@ -78,7 +80,10 @@ void add_embed(CLI::App& app, Session& session) {
                                   "  echo 'A dog runs.' | attune embed model --pool max --json");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
-  command->add_option("FILE", a->file, "a text a line, plain or .gz; - is stdin, and the default");
+  command->add_option("FILE", a->file,
+                      "a text a line, plain or .gz; or rows as the recipe reads them; - is stdin, and the default; or "
+                      "the text itself");
+  add_input_format(command, a->format);
   command->add_option("--pool", a->pool, "what of its tokens' states: mean, first, last or max (default: mean)")
       ->type_name("HOW")
       ->check(CLI::IsMember({"mean", "first", "last", "max"}));

@@ -8,7 +8,7 @@
 
 #include "attune/error.h"
 #include "attune/text.h"
-#include "cli/line_chunks.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
@@ -99,13 +99,15 @@ class Program {
 
  private:
   void from_file(GenerateOptions& options) {
-    for_line_chunks(a_.file, [&](const std::vector<std::string>& lines) {
+    InputTexts input = open_input({a_.model, a_.file, "lines"}, session_);
+    for_line_chunks(input, [&](const std::vector<std::string>& lines) {
       std::vector<std::string> prompts;
       for (const std::string& line : lines) prompts.push_back(unescaped(line));
       say(prompts, options, false);
       finish_output();  // whoever waits for it gets it
       options.first_line += prompts.size();
     });
+    tell_notes(input, session_);
   }
 
   void say(const std::vector<std::string>& prompts, const GenerateOptions& options, bool as_it_is) {

@@ -7,8 +7,8 @@
 #include <optional>
 
 #include "attune/error.h"
-#include "attune/lines.h"
 #include "attune/text.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -19,13 +19,15 @@ namespace {
 struct ScoreArguments {
   std::string model, source = "-", target;
   ScoreOptions options;
+  std::string format = "auto";
   bool total = false;
 };
 
 /// Lines, or pairs of them: of two files, or of one with a tab between the two.
 class Reader {
  public:
-  Reader(const ScoreArguments& a, bool pairs) : a_(a), pairs_(pairs), first_({a.source}) {
+  Reader(const ScoreArguments& a, bool pairs, const Session& session)
+      : a_(a), pairs_(pairs), first_(open_input({a.model, a.source, a.format, pairs && a.target.empty()}, session)) {
     if (!pairs && !a.target.empty())
       throw Error(ErrorKind::usage,
                   fmt::format("{} is a language model: it scores lines, not translations\n  fix: leave out {}", a.model,
@@ -33,7 +35,7 @@ class Reader {
     if (a.source == "-" && a.target == "-")
       throw Error(ErrorKind::usage,
                   "the standard input (-) can be read only once\n  fix: put one of the texts into a file");
-    if (!a.target.empty()) second_.emplace(std::vector<std::string>{a.target});
+    if (!a.target.empty()) second_.emplace(open_input({a.model, a.target, "lines"}, session));
   }
 
   bool ready() const { return first_.ready() && (!second_ || second_->ready()); }
@@ -46,6 +48,10 @@ class Reader {
                                                has_source ? a_.target : a_.source, has_source ? a_.source : a_.target,
                                                thousands(has_source ? second_->count() : first_.count())));
     return has_source;
+  }
+  void tell(const Session& session) const {
+    tell_notes(first_, session);
+    if (second_) tell_notes(*second_, session);
   }
 
  private:
@@ -64,8 +70,8 @@ class Reader {
 
   const ScoreArguments& a_;
   bool pairs_;
-  TextLines first_;
-  std::optional<TextLines> second_;
+  InputTexts first_;
+  std::optional<InputTexts> second_;
 };
 
 std::string json_line(const LineScore& s) {
@@ -94,7 +100,7 @@ void print_totals(const ScoreTotals& t, const Session& session) {
 void run_score(const ScoreArguments& a, const Session& session) {
   const Scorer scorer(a.model, session.thread_count());
   const bool pairs = scorer.wants_sources();
-  Reader reader(a, pairs);
+  Reader reader(a, pairs, session);
   ScoreTotals totals;
   int64_t cropped = 0;
   std::vector<std::string> sources, targets;
@@ -121,6 +127,7 @@ void run_score(const ScoreArguments& a, const Session& session) {
   fmt::print(stderr, "{} line{}, {} tokens: perplexity {:.4f}, {:.4f} bits a token, {:.4f} bits a character\n",
              thousands(totals.lines), totals.lines == 1 ? "" : "s", thousands(totals.tokens), totals.perplexity(),
              totals.bits_per_token(), totals.bits_per_character());
+  reader.tell(session);
 }
 
 }  // namespace
@@ -137,7 +144,9 @@ void add_score(CLI::App& app, Session& session) {
   command->add_option("MODEL", a->model, "a model folder; several, separated by commas, are an ensemble")->required();
   command->add_option("SOURCE", a->source,
                       "lines, plain or .gz; without TARGET each has its translation behind a tab; of a language model "
-                      "the lines to score; - is stdin, and the default");
+                      "the lines to score; - is stdin, and the default; or rows as the recipe reads them, or the text "
+                      "itself");
+  add_input_format(command, a->format);
   command->add_option("TARGET", a->target, "the translations, a line for each");
   command
       ->add_option("--length-penalty", a->options.length_penalty,

@@ -4,7 +4,7 @@
 #include <CLI/CLI.hpp>
 
 #include "attune/tagger.h"
-#include "cli/line_chunks.h"
+#include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
 
@@ -13,7 +13,7 @@ namespace attune::cli {
 namespace {
 
 struct TagArguments {
-  std::string model, file = "-", format = "labels";
+  std::string model, file = "-", format = "labels", input_format = "auto";
   TagOptions options;
 };
 
@@ -44,11 +44,13 @@ std::string json_line(const TaggedText& t) {
 
 void run_tag(const TagArguments& a, const Session& session) {
   const Tagger tagger(a.model, session.thread_count());
-  for_line_chunks(a.file, [&](const std::vector<std::string>& lines) {
+  InputTexts input = open_input({a.model, a.file, a.input_format}, session);
+  for_line_chunks(input, [&](const std::vector<std::string>& lines) {
     for (const TaggedText& t : tagger.tag(lines, a.options))
       print(session.json ? json_line(t) : plain_text(t, a.format));
     finish_output();
   });
+  tell_notes(input, session);
 }
 
 }  // namespace
@@ -62,7 +64,9 @@ void add_tag(CLI::App& app, Session& session) {
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder")->required();
   command->add_option("FILE", a->file,
-                      "a sentence a line, words with blanks between them, plain or .gz; - is stdin, and the default");
+                      "a sentence a line, words with blanks between them, plain or .gz; or CoNLL columns as the "
+                      "recipe reads them; - is stdin, and the default; or the sentence itself");
+  add_input_format(command, a->input_format);
   command
       ->add_option("--format", a->format,
                    "labels: a label for each word; pairs: word/label; conll: a word a line, a tab, its label")

@@ -11,6 +11,7 @@
 #include "attune/lines.h"
 #include "attune/text.h"
 #include "attune/translator.h"
+#include "cli/input.h"
 #include "cli/line_editor.h"
 #include "cli/output.h"
 #include "cli/progress_text.h"
@@ -23,7 +24,7 @@ namespace attune::cli {
 namespace {
 
 struct TranslateArguments {
-  std::string model, file = "-", align_to, prefix;
+  std::string model, file = "-", format = "auto", align_to, prefix;
   std::string alignment;  // "": none; "hard", "soft"
   TranslateOptions options;
   bool scores = false, stream = false;
@@ -81,6 +82,7 @@ std::string json_line(const Translation& t) {
     r.emplace_back("n_best", all);
   }
   if (t.cropped) r.emplace_back("cropped", true);
+  if (t.cut > 0) r.emplace_back("cut", t.cut);
   if (t.cut_off) r.emplace_back("cut_off", true);
   return to_json(r) + "\n";
 }
@@ -219,10 +221,10 @@ void run_translate(const TranslateArguments& a, const Session& session) {
   if (progress) options.on_lines = [&](int64_t lines) { progress.add(lines); };
   writer.watch(options);
   const size_t most = writer.streams() ? 1 : kChunkLines;
-  TextLines reader({a.file});
+  InputTexts reader = open_input({a.model, a.file, a.format}, session);
   std::optional<TextLines> prefixes;
   if (!a.prefix.empty()) prefixes.emplace(std::vector<std::string>{a.prefix});
-  int64_t done = 0, cropped = 0;
+  int64_t done = 0, cropped = 0, cut = 0, pieces = 0;
   const auto start = std::chrono::steady_clock::now();
   std::vector<std::string> lines;
   for (std::string line; reader.next(line);) {
@@ -244,6 +246,8 @@ void run_translate(const TranslateArguments& a, const Session& session) {
     for (const Translation& t : translator.translate(lines, options)) {
       writer.write(t, done);
       cropped += t.cropped;
+      cut += t.cut > 0;
+      pieces += t.cut;
       ++done;
     }
     finish_output();  // whoever waits for it gets it
@@ -251,8 +255,15 @@ void run_translate(const TranslateArguments& a, const Session& session) {
   progress.finish();
   if (session.quiet) return;
   note_cropped(cropped, translator.longest());
+  if (cut > 0)
+    fmt::print(stderr,
+               "note: {} line{} more than {} tokens, the most this model has learned to read: translated in {} "
+               "pieces{}\n",
+               thousands(cut), cut == 1 ? " had" : "s had", thousands(translator.longest_whole()), thousands(pieces),
+               a.alignment == "soft" ? ", without how much they looked at what" : "");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   fmt::print(stderr, "{} line{} in {:.1f} s\n", thousands(done), done == 1 ? "" : "s", seconds);
+  tell_notes(reader, session);
 }
 
 }  // namespace
@@ -262,13 +273,16 @@ void add_translate(CLI::App& app, Session& session) {
   CLI::App* command =
       add_command(app, session, "translate", "translate lines with a trained model",
                   "  attune translate model test.en > test.de\n"
-                  "  echo 'A dog runs.' | attune translate model --beam 10 --n-best 3\n"
+                  "  attune translate model 'A dog runs.' --beam 10 --n-best 3\n"
                   "  attune translate model test.en --alignment --scores --json\n"
                   "  attune translate model,other test.en --sample --top-p 0.9 --n-best 3\n"
                   "  attune translate model test.en --align-to test.de | attune metric aer --ref test.align");
   command->group("Using models");
   command->add_option("MODEL", a->model, "a model folder; several, separated by commas, are an ensemble")->required();
-  command->add_option("FILE", a->file, "a sentence a line, plain or .gz; - is stdin, and the default");
+  command->add_option("FILE", a->file,
+                      "a sentence a line, plain or .gz; or rows as the recipe reads them; - is stdin, and the default; "
+                      "or the sentence itself");
+  add_input_format(command, a->format);
   add_search_options(command, a->options);
   command->add_option("--n-best", a->options.n_best, "translations a line: NUMBER ||| text ||| score (default: 1)")
       ->type_name("N")
@@ -295,6 +309,8 @@ void add_translate(CLI::App& app, Session& session) {
           ->type_name("FILE");
   for (const char* other : {"--n-best", "--beam", "--length-penalty", "--alignment", "--prefix", "--sample"})
     align_to->excludes(command->get_option(other));
+  command->add_flag("!--no-cut", a->options.cut,
+                    "read lines that are longer than what the model has learned to read as they are, not in pieces");
   command->add_flag("!--no-shortlist", a->options.shortlist, "look at all words, where the model has a shortlist");
   command->add_flag("--scores", a->scores, "add the length-normalised log-probability: ... ||| -0.5");
   set_work(command, session, [&session, a] { run_translate(*a, session); });
