@@ -32,7 +32,7 @@ _attune() {
     " tag"*) words="--format --batch-tokens --input-format $common" ;;
     " embed"*) words="--pool --npy --batch-tokens --input-format $common" ;;
     " look"*) words="--target --at --layer --head --numbers --width --png --svg --html $common" ;;
-    " test"*) words="--set $search $common" ;;
+    " test"*) words="--set --report $search $common" ;;
     " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;

@@ -39,7 +39,8 @@ struct QuantizeReport {
   int64_t bytes_before = 0, bytes_after = 0;  // of model.safetensors
   bool measured = false;                      // there was a dev set; what follows is of it
   int64_t lines = 0, tokens = 0;              // tokens of the targets, end marks counted
-  int64_t answers = 0;                        // of models that give labels or numbers: so many were given, and then ...
+  int64_t answers = 0;                        // of models that give labels or numbers: so many were given, of words too
+  int64_t changed_answers = 0;                // of these, those that the copy gives otherwise
   std::string metric;                         // "bleu", "accuracy", or "perplexity" where nothing is judged
   double score_before = 0, score_after = 0;
   double loss = 0;  // how much worse that is; negative: better

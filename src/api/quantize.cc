@@ -15,6 +15,7 @@
 #include "checkpoint/tensors.h"
 #include "inference/model_files.h"
 #include "inference/predictor.h"
+#include "measure/labels.h"
 #include "run/task_metrics.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
@@ -192,11 +193,16 @@ void measure_answers(const Both& both, const OpenedModel& after, const DevSet& d
   report.loss = (a.score - b.score) * (less_is_better(report.metric) ? -1 : 1);
   report.tokens_per_s_before = a.tokens_per_s;
   report.tokens_per_s_after = b.tokens_per_s;
-  report.answers = std::ssize(a.said);
-  int64_t same = 0;
-  for (size_t i = 0; i < a.said.size(); ++i) same += a.said[i] == b.said[i];
+  const bool by_words = recipe.model.head.kind == "tags";
+  for (size_t i = 0; i < a.said.size(); ++i) {
+    const auto before = labels_of(a.said[i], by_words), now = labels_of(b.said[i], by_words);
+    report.answers += std::ssize(before);
+    for (size_t w = 0; w < before.size(); ++w) report.changed_answers += before[w] != now[w];
+  }
   report.compared = report.answers > 0;
-  if (report.compared) report.same_best = static_cast<double>(same) / static_cast<double>(report.answers);
+  if (report.compared)
+    report.same_best =
+        static_cast<double>(report.answers - report.changed_answers) / static_cast<double>(report.answers);
 }
 
 void measure_both(const Both& both, const Recipe& recipe, const QuantizeOptions& options, int threads,

@@ -22,21 +22,16 @@ constexpr double kNarrow = 372;    // a plot's width on a phone
 constexpr size_t kEndLabels = 12;  // so many lines have names at their ends where there is room
 
 constexpr const char* kStyle =
-    R"(.cards,.two,.pictures{display:grid;gap:16px}
-.cards{grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
+    R"(.two,.pictures{display:grid;gap:16px}
 .two{grid-template-columns:repeat(auto-fit,minmax(min(100%,460px),1fr))}
 .pictures{grid-template-columns:repeat(auto-fill,minmax(min(100%,340px),1fr))}.pictures+.pictures{margin-top:26px}
-.card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
-.card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
 td:first-child{font-weight:600;white-space:nowrap}
 td.best{color:var(--best);font-weight:700;background:var(--wash)}
 .scroll+p{margin-top:10px}
 td.reason{color:var(--soft)}td.reason div{max-width:min(70ch,52vw)}
 ul.keys{list-style:none;padding:0;margin:0 0 10px;display:flex;flex-wrap:wrap;gap:4px 18px;font-size:14px}
 ul.keys li{overflow-wrap:anywhere}
-@media (max-width:640px){.cards{grid-template-columns:1fr 1fr;gap:8px}.card{padding:10px}.card b{font-size:15px}
-.pictures .heat{max-width:none}}
-@media print{.card{break-inside:avoid}}
+@media (max-width:640px){.pictures .heat{max-width:none}}
 )";
 
 std::string figure(const std::string& title, const std::string& drawing) {

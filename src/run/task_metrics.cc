@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <charconv>
 
 #include "base/text.h"
 #include "measure/metric.h"
@@ -80,6 +81,42 @@ std::vector<MetricResult> judge_texts(const std::vector<std::string>& texts, con
   for (size_t h = 0; h < heads; ++h)
     for (MetricResult& r : judge_head(part_of(texts, h), part_of(targets, h), recipe, h, threads))
       all.push_back(std::move(r));
+  return all;
+}
+
+std::vector<LabelReport> label_reports(const AnsweredLines& lines, const Recipe& recipe) {
+  using Of = LabelReport::Of;
+  std::vector<LabelReport> all;
+  if (!gives_answers(recipe.task)) return all;
+  const std::vector<std::string> heads = kinds_of_head(recipe.model.head);
+  for (size_t h = 0; h < heads.size(); ++h) {
+    const bool several = heads.size() > 1;
+    const std::vector<std::string> right = several ? part_of(lines.right, h) : lines.right,
+                                   said = several ? part_of(lines.said, h) : lines.said;
+    const auto add = [&](Of of) {
+      all.push_back(label_report(of, {lines.sources, right, said}));
+      all.back().head = static_cast<int>(h);
+    };
+    if (heads[h] == "label") add(Of::lines);
+    if (heads[h] == "labels") add(Of::sets);
+    if (heads[h] != "tags") continue;
+    if (!reads_rows(recipe.task) && has_spans(right)) add(Of::spans);
+    add(Of::words);
+  }
+  return all;
+}
+
+std::vector<double> numbers_of(const std::vector<std::string>& lines, const Recipe& recipe) {
+  std::vector<double> all;
+  const std::vector<std::string> heads = kinds_of_head(recipe.model.head);
+  const auto at = std::find(heads.begin(), heads.end(), "number");
+  if (!gives_answers(recipe.task) || at == heads.end()) return all;
+  const auto head = static_cast<size_t>(at - heads.begin());
+  for (const std::string& text : heads.size() > 1 ? part_of(lines, head) : lines) {
+    all.push_back(0);
+    const std::string_view number = trim(text);
+    std::from_chars(number.data(), number.data() + number.size(), all.back());
+  }
   return all;
 }
 

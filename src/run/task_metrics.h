@@ -1,7 +1,8 @@
 // What translations and answers are judged by while a model learns and in `attune test`: what is usual for the task,
 // and train.metric where that is another.
 #pragma once
-#include "attune/metric.h"
+#include "attune/test.h"
+#include "measure/label_report.h"
 #include "recipe/settings.h"
 
 namespace attune {
@@ -10,5 +11,9 @@ namespace attune {
 /// are those of spans. train.metric_options tells how, as far as a metric can be told.
 std::vector<MetricResult> judge_texts(const std::vector<std::string>& texts, const std::vector<std::string>& targets,
                                       const Recipe& recipe, int threads);
+/// How well each label was found, of each head that gives labels; where those of words are of spans, of these too.
+std::vector<LabelReport> label_reports(const AnsweredLines& lines, const Recipe& recipe);
+/// The numbers that the first head for such gives, a line each; none where there is no such head.
+std::vector<double> numbers_of(const std::vector<std::string>& lines, const Recipe& recipe);
 
 }  // namespace attune

@@ -68,6 +68,9 @@ p{margin:0 0 12px}.soft{color:var(--soft)}
 code,pre{font-family:ui-monospace,"SF Mono",Menlo,Consolas,"DejaVu Sans Mono",monospace;font-size:14px}
 pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;padding:12px 14px;white-space:pre-wrap;overflow-wrap:anywhere;margin:12px 0}
 section{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:20px 22px;margin:18px 0}
+.cards{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
+.card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
+.card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
 .scroll{overflow-x:auto}
 table{border-collapse:separate;border-spacing:0;font-size:14px;min-width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:7px 9px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}
@@ -79,9 +82,10 @@ dt{color:var(--soft)}dd{margin:0;overflow-wrap:anywhere}
 figure{margin:0;min-width:0}figcaption{font-size:14px;color:var(--soft)}
 .narrow{display:none}
 @media (max-width:640px){main{padding:18px 10px 40px}h1{font-size:22px}section{padding:14px 12px;border-radius:8px;margin:12px 0}
-.wide{display:none}.narrow{display:block}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
+.wide{display:none}.narrow{display:block}.cards{grid-template-columns:1fr 1fr;gap:8px}.card{padding:10px}
+.card b{font-size:15px}dl{grid-template-columns:1fr;gap:0}dd{margin-bottom:8px}
 .scroll td:first-child,.scroll th:first-child{min-width:34vw;max-width:42vw;white-space:normal;overflow-wrap:anywhere}}
-@media print{section{break-inside:avoid}}
+@media print{section,.card{break-inside:avoid}}
 )";
 }
 

@@ -101,6 +101,7 @@ TEST(QuantizeAnswers, BySameMetricAndSameAnswers) {
       EXPECT_EQ(r.answers, masked ? 0 : 60);
       EXPECT_EQ(r.compared, !masked);
       if (!masked) { EXPECT_GE(r.same_best, 0.95) << c.more; }
+      EXPECT_NEAR(static_cast<double>(r.changed_answers), (1 - r.same_best) * static_cast<double>(r.answers), 1e-9);
       EXPECT_NEAR(r.score_after, r.score_before, 5) << c.more;
       EXPECT_LT(r.bytes_after, r.bytes_before);
       if (masked) continue;

@@ -34,7 +34,8 @@ std::string as_json(const QuantizeArguments& a, const QuantizeReport& r) {
                       {"tokens", r.tokens}};
     record.insert(record.end(), more.begin(), more.end());
     if (r.answers > 0)
-      record.insert(record.end(), {{"answers", r.answers}, {"same_answers", r.same_best}});
+      record.insert(record.end(),
+                    {{"answers", r.answers}, {"changed_answers", r.changed_answers}, {"same_answers", r.same_best}});
     else if (r.compared)
       record.insert(record.end(), {{"kl", r.divergence}, {"top1", r.same_best}});
   }
@@ -81,7 +82,8 @@ std::string as_text(const QuantizeReport& r) {
   }
   std::string text = table(titles, rows);
   if (r.answers > 0)
-    text += fmt::format("of {} answers {:.2f} % stayed the same\n", thousands(r.answers), 100 * r.same_best);
+    text += fmt::format("of {} answers {} changed: {:.2f} % stayed the same\n", thousands(r.answers),
+                        thousands(r.changed_answers), 100 * r.same_best);
   else if (r.compared)
     text +=
         fmt::format("made to say {} tokens of {} lines: KL divergence {:.3g} nats, the same best token at {:.2f} %\n",
