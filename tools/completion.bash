@@ -20,7 +20,7 @@ _attune() {
   --format) [[ $at == " tag"* ]] && words="labels pairs conll" || words="lines conll" ;;
   --average) words="macro micro weighted" ;;
   --ref | --samples | --smooth-value | --char-order | --word-order | --beta) words="" ;;
-  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width | --alignment-layer | --alignment-heads | --prompt | --stop) words="" ;;
+  --threads | --shapes | --seconds | --length | --heads | --dim | --band | --rows | --sentences | --dropout | --size | --character-coverage | --out | --last | --beam | --length-penalty | --coverage-penalty | --min-length | --repetition-penalty | --no-repeat-ngram | --suppress | --temperature | --top-k | --top-p | --n-best | --max-length | --batch-tokens | --set | --over | --seed | --lines | --gap | --depth | --words | --target | --layer | --head | --width | --alignment-layer | --alignment-heads | --prompt | --stop | --columns) words="" ;;
   *)
     case "$at" in
     "") words="demo new train compare translate generate classify tag score embed look average quantize tokenizer test metric info doctor bench --version $common" ;;
@@ -36,7 +36,7 @@ _attune() {
     " new") words="translate language classify tag image graph probe:copy probe:listops probe:agreement $common" ;;
     " new probe" | " new probe :") words="copy listops agreement" ;; # bash takes the colon for a word
     " new probe"*) words="--out --force --seed --lines --gap --depth --words $common" ;;
-    " new "*) words="--out --time --force --truncate $common" ;;
+    " new "*) words="--train --valid --test --columns --out --time --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --force $common" ;;

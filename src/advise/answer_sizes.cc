@@ -64,44 +64,48 @@ void choose_reading(SizedRecipe& s, const CorpusLook& look, const AnswerPlan& pl
   s.reasons["data.max_length"] = "tokens that are read of a text";
 }
 
-void choose_answer_model(SizedRecipe& s, const CorpusLook& look, const AnswerLook& answers, const AnswerPlan& plan) {
+void choose_answer_model(SizedRecipe& s, const CorpusLook& look, const ColumnsLook& columns, const AnswerPlan& plan) {
   ModelOptions& m = s.recipe.model;
   s.name = plan.model.name;
   m.encoder_layers = plan.model.layers;
   m.d_model = plan.model.d_model;
   m.d_ff = plan.model.d_ff;
   m.heads = plan.model.heads;
-  m.dropout = answers.two_texts ? kDropoutOfPairs : plan.dropout;
-  m.word_dropout = answers.two_texts ? 0 : plan.word_dropout;
+  m.dropout = columns.compared ? kDropoutOfPairs : plan.dropout;
+  m.word_dropout = columns.compared ? 0 : plan.word_dropout;
   m.norm = NormPlace::pre;
   m.activation = "gelu";
   m.position = {"rope"};
   s.reasons["model.encoder_layers"] = fmt::format("for {} texts", thousands(look.pairs));
-  s.reasons["model.dropout"] = answers.two_texts ? "little: more blurs what is compared" : "more for fewer texts";
+  s.reasons["model.dropout"] = columns.compared ? "little: more blurs what is compared" : "more for fewer texts";
   s.reasons["model.norm"] = "learns in fewer updates than \"post\"";
   s.reasons["model.position"] = "relative positions, by rotation: learned in fewer updates than others";
   if (s.recipe.task == Task::classify) {
-    m.pool = {answers.two_texts ? "pair" : "attention"};
+    m.pool = {columns.compared ? "pair" : "attention"};
     s.reasons["model.pool"] =
-        answers.two_texts ? "two texts are compared word by word" : "words that tell most count most";
-    if (!answers.two_texts) {
-      m.head = Choice{"label", {{"ngrams", int64_t{2}}}};
-      s.reasons["model.head"] = "words and pairs of words have a say of their own beside the encoder";
+        columns.compared ? "two texts are compared word by word" : "words that tell most count most";
+    m.head = Choice{columns.numbers ? "number" : "label"};
+    if (columns.numbers) s.reasons["model.head"] = "the answers are numbers, many different ones; or \"label\"";
+    if (!columns.compared) {
+      m.head.options = {{"ngrams", int64_t{2}}};
+      s.reasons["model.head"] = columns.numbers
+                                    ? "the answers are numbers; words and pairs of words have a say of their own, too"
+                                    : "words and pairs of words have a say of their own beside the encoder";
     }
-  } else if (answers.spans) {
+  } else if (columns.spans) {
     m.head = Choice{"tags", {{"crf", true}}};
-    s.reasons["model.head"] = "labels are those of spans: which may follow which is learned, too";
+    s.reasons["model.head"] = "labels of spans (B-, I-): what may follow what is learned, too";
   }
 }
 
-void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const AnswerLook& answers, const AnswerPlan& plan,
+void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const ColumnsLook& columns, const AnswerPlan& plan,
                             int threads) {
   Recipe& r = s.recipe;
   TrainOptions& t = r.train;
   t.batch_tokens.tokens = std::max(plan.batch_tokens, 2 * r.data.max_length);
   choose_shares(s, threads);
   s.tokens = static_cast<double>(look.source.tokens + 2 * look.pairs);
-  const double epochs = answers.two_texts ? kEpochsOfPairs : plan.epochs;
+  const double epochs = columns.compared ? kEpochsOfPairs : plan.epochs;
   const double updates =
       std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), 300.0, 50'000.0);
   t.stop = {std::ceil(updates / 50) * 50, Period::Unit::updates};
@@ -112,9 +116,13 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Answer
   t.clip = 1;
   t.validate = {t.stop.count, Period::Unit::updates};
   t.average = 1;
-  if (answers.spans) {
+  if (columns.spans) {
     t.metric = "span-f1";
-    s.reasons["train.metric"] = "what \"best\" means: spans that are right as a whole";
+    s.reasons["train.metric"] = "whole spans that are right, not single words of which most are O";
+  }
+  if (columns.numbers) {
+    t.metric = "pearson";
+    s.reasons["train.metric"] = "how well the numbers go with the right ones; or \"mse\"";
   }
   s.reasons["train.stop"] =
       fmt::format("updates: about {:.0f} times through the texts; also e epochs, m minutes", std::max(1.0, s.epochs()));
@@ -125,7 +133,7 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Answer
 
 }  // namespace
 
-SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const AnswerLook& answers, const Room& room) {
+SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const ColumnsLook& columns, const Room& room) {
   const auto& plans = task == Task::tag ? kWordLabels : kTextLabels;
   auto plan = std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
   std::vector<SizedRecipe> sizes;
@@ -133,8 +141,8 @@ SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const AnswerL
     SizedRecipe& s = sizes.emplace_back();
     s.recipe = defaults_of(task);
     choose_reading(s, look, p);
-    choose_answer_model(s, look, answers, p);
-    choose_answer_training(s, look, answers, p, room.threads);
+    choose_answer_model(s, look, columns, p);
+    choose_answer_training(s, look, columns, p, room.threads);
     if (plan == std::begin(plans)) break;
   }
   return fit_to_room(sizes, room);

@@ -92,12 +92,22 @@ void refuse_other_letters(const SideLook& side, int64_t pairs, const std::string
          thousands(side.broken), thousands(pairs), "iconv -f latin1 -t utf-8");
 }
 
+/// "--columns 1,2" instead of "data.columns = [1, 2]".
+std::string with_columns_option(std::string text) {
+  const std::string key = "data.columns = [";
+  const size_t at = text.find(key), end = text.find(']', at);
+  if (at == std::string::npos || end == std::string::npos) return text;
+  std::string numbers = text.substr(at + key.size(), end - at - key.size());
+  std::erase(numbers, ' ');
+  return text.replace(at, end + 1 - at, "--columns " + numbers);
+}
+
 /// What PairReader says of files that differ names a key, but there is no recipe yet to set it in.
 [[noreturn]] void rethrow_with_option(const Error& e) {
   if (e.kind() == ErrorKind::data && std::string_view(e.what()).starts_with("corpora differ"))
     fail(ErrorKind::data, "{}\n  fix: look for a lost last line, or use the lines that both have by --truncate",
          first_line_of(e.what()));
-  throw e;
+  throw Error(e.kind(), with_columns_option(e.what()));
 }
 
 }  // namespace

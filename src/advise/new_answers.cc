@@ -1,70 +1,15 @@
-// Recipes for labels of texts and of words: how their files are laid out, sizes by how much there is, and what to tell.
+// Recipes for labels of texts and of words: their text, and what to tell.
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cctype>
-#include <set>
 
 #include "advise/recipe_layout.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/safetensors.h"
 #include "data/corpus/answers.h"
-#include "data/files/records.h"
 
 namespace attune {
-
-namespace {
-
-constexpr int kRowsLookedAt = 1000;
-
-bool names_a_label(std::string_view cell) {
-  std::string name(trim(cell));
-  for (char& c : name) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  for (const char* known : {"label", "labels", "class", "category", "sentiment", "target", "y"})
-    if (name == known) return true;
-  return false;
-}
-
-}  // namespace
-
-bool describe_columns(const std::string& file, Task task, DataSettings& d) {
-  std::string name = file;
-  if (name.ends_with(".gz")) name.resize(name.size() - 3);
-  d.format = task == Task::tag ? DataFormat::conll : name.ends_with(".csv") ? DataFormat::csv : DataFormat::tsv;
-  const auto reader = open_records(file, d);
-  Record row;
-  std::set<std::string> first, last;
-  size_t columns = 0;
-  for (int rows = 0; rows < kRowsLookedAt && reader->next(row);) {
-    if (row.size() == 1 && trim(row[0]).empty()) continue;
-    if (columns == 0) {
-      columns = row.size();
-      d.header = task == Task::classify && (names_a_label(row[0]) || names_a_label(row.back()));
-      if (d.header) continue;
-    }
-    ++rows;
-    first.emplace(row[0]);
-    last.emplace(row.back());
-  }
-  if (columns == 1)
-    fail(ErrorKind::data, "{} has one column\n  fix: {}", file,
-         task == Task::tag ? "write a word, a tab and its label a line, and an empty line between sentences"
-                           : "write a label, a tab and the text a line");
-  if (task == Task::tag) {
-    if (columns != 10 && columns > 0) d.columns.texts = {"1", std::to_string(columns)};  // of CoNLL-U: form and upos
-    return false;
-  }
-  if (columns > 3)
-    fail(ErrorKind::usage, "{} has {} columns: which are the text and the label?\n  fix: {}", file, columns,
-         "write a file of two, or three for pairs of texts: label, text, text");
-  const bool pairs = columns == 3;
-  if (first.size() <= last.size() && !d.header) return pairs;  // the label is first, as is usual
-  for (size_t i = 1; i <= columns; ++i) d.columns.texts.push_back(std::to_string(i));
-  if (first.size() <= last.size())
-    std::rotate(d.columns.texts.begin(), d.columns.texts.begin() + 1, d.columns.texts.end());
-  return pairs;
-}
 
 void write_answers(SizedRecipe& sized, NewRecipe& n) {
   const Recipe& r = sized.recipe;
@@ -83,8 +28,11 @@ void write_answers(SizedRecipe& sized, NewRecipe& n) {
     w.example(tag ? "valid = [\"valid.conll\"]" : "valid = [\"valid.tsv\"]", "none given: 2 % of train are held out");
   if (!r.data.test.empty()) w.key("test", "for `attune test`");
   w.key("format", tag ? "a word a line, an empty line between sentences" : "columns of a line");
-  if (!r.data.columns.texts.empty()) w.key("columns", tag ? "word, label" : "texts, then the label");
+  if (!r.data.columns.texts.empty())
+    w.key("columns", w.has_reason("data.columns") ? "" : tag ? "word, label" : "texts, then the label");
   if (r.data.header) w.key("header");
+  for (const char* key : {"delimiter", "encoding"})
+    if (w.has_reason(std::string("data.") + key)) w.key(key);
   for (const char* key : {"max_length", "overlong"}) w.key(key);
   w.section("tokenizer");
   for (const char* key : {"kind", "size", "lowercase"}) w.key(key);
@@ -107,9 +55,11 @@ void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::
   constexpr int32_t kShown = 8;
   std::vector<std::string> names;
   for (int32_t i = 0; i < std::min(labels.size(), kShown); ++i) names.push_back(labels.name(i));
-  notes.push_back(fmt::format("{} texts to train on, {} words; {} labels: {}{}", thousands(n.pairs),
-                              thousands(n.source_words), thousands(labels.size()), join(names, ", "),
-                              labels.size() > kShown ? ", ..." : ""));
+  const bool numbers = r.model.head.kind == "number";
+  notes.push_back(fmt::format("{} texts to train on, {} words; {}", thousands(n.pairs), thousands(n.source_words),
+                              numbers ? "the answers are numbers"
+                                      : fmt::format("{} labels: {}{}", thousands(labels.size()), join(names, ", "),
+                                                    labels.size() > kShown ? ", ..." : "")));
   if (r.task == Task::classify && 2 * labels.size() > n.pairs && n.pairs > 20)
     notes.push_back("nearly every text has a label of its own: is that column the label? See data.columns");
   if (labels.size() == 1) notes.push_back("there is one label only: nothing to learn");

@@ -22,6 +22,8 @@ void write_language(SizedRecipe& sized, NewRecipe& n) {
   else
     w.example("valid = [\"valid.txt\"]", "none given: the last 2 % of the text are held out");
   if (!r.data.test.empty()) w.key("test", "for `attune test`");
+  for (const char* key : {"format", "columns", "header", "delimiter", "encoding"})
+    if (w.has_reason(std::string("data.") + key)) w.key(key);
   for (const char* key : {"stream", "max_length"}) w.key(key);
   w.section("tokenizer");
   for (const char* key : {"kind", "size"}) w.key(key);

@@ -4,6 +4,7 @@
 #include <filesystem>
 
 #include "advise/corpus_look.h"
+#include "advise/files_look.h"
 #include "advise/recipe_layout.h"
 #include "advise/sort_files.h"
 #include "advise/trial.h"
@@ -16,6 +17,7 @@
 #include "checkpoint/safetensors.h"
 #include "data/corpus/answers.h"
 #include "data/files/data_files.h"
+#include "data/files/overlap.h"
 #include "recipe/reader.h"
 #include "text/utf8.h"
 
@@ -81,9 +83,12 @@ void write(SizedRecipe& sized, NewRecipe& n) {
   else
     w.example("valid = [\"val.en\", \"val.de\"]", "none given: 2 % of train, at most 1,000 pairs, are held out");
   if (!r.data.test.empty()) w.key("test", "for `attune test`");
-  if (r.data.format != DataFormat::lines) w.key("format", "a pair a line: source, tab, target");
+  if (r.data.format != DataFormat::lines)
+    w.key("format", r.data.format == DataFormat::tsv ? "a pair a line: source, tab, target" : "a pair a row");
+  for (const char* key : {"columns", "header", "delimiter", "encoding"})
+    if (w.has_reason(std::string("data.") + key)) w.key(key);
   if (!r.data.languages.empty())
-    w.key("languages", "from the endings of the files");
+    w.key("languages", "what the sides are called, as the files or their columns are");
   else
     w.example("languages = [\"en\", \"de\"]", "what to call the sides; the file names do not tell");
   w.key("max_length");
@@ -137,13 +142,6 @@ void tell(const SizedRecipe& sized, const CorpusLook& look, int threads, NewReci
         "makes it lighter");
 }
 
-/// "B-PER": the begin of a span.
-bool of_spans(const text::Labels& labels) {
-  for (int32_t i = 0; i < labels.size(); ++i)
-    if (labels.name(i).starts_with("B-")) return true;
-  return false;
-}
-
 int64_t memory_to_spare() {
   const Limits limits = read_limits();
   int64_t least = limits.memory_available;
@@ -164,14 +162,17 @@ namespace {
 NewRecipe propose_for_rows(const std::string& name, Task task, const std::vector<std::string>& files,
                            const NewRecipeOptions& options) {
   if (options.truncate) fail(ErrorKind::usage, "--truncate is for texts\n  fix: leave it out");
-  const SortedFiles sorted = sort_texts(files, task);
+  if (!options.columns.empty()) fail(ErrorKind::usage, "--columns is for tables of texts\n  fix: leave it out");
+  const SortedFiles sorted = sort_texts(files, task, {options.train, options.valid, options.test});
   NewRecipe n;
+  n.files = sorted.uses;
   n.train = sorted.train;
   n.valid = sorted.valid;
   n.test = sorted.test;
   n.file = !options.out.empty() && options.out != "-" ? options.out : name + ".toml";
   const int threads = options.threads > 0 ? options.threads : default_threads();
   SizedRecipe sized = choose_row_sizes(task, {.threads = threads, .seconds = options.seconds}, n);
+  tell_files(n);
   DataSettings& d = sized.recipe.data;
   d.train = from_recipe(n.train, options.out);
   d.valid = from_recipe(n.valid, options.out);
@@ -189,16 +190,20 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   if (reads_rows(task)) return propose_for_rows(name, task, files, options);
   const bool language = task == Task::language, answers = gives_answers(task);
   const Sides sides = sides_of(task);
-  const SortedFiles sorted = task == Task::translate ? sort_files(files) : sort_texts(files, task);
+  const SaidRoles said{options.train, options.valid, options.test};
+  const SortedFiles sorted = task == Task::translate ? sort_files(files, said) : sort_texts(files, task, said);
   DataSettings data;
   data.format = sorted.format;
   data.truncate = options.truncate;
   data.stream = language;
   data.train = sorted.train;
-  const bool two_texts = answers && describe_columns(sorted.train[0], task, data);
+  data.valid = sorted.valid;
+  data.test = sorted.test;
+  const FilesLook found = look_into_files(task, options.columns, data);
   const CorpusLook look = look_at(sorted.train, "train", data, sides);
 
   NewRecipe n;
+  n.files = sorted.uses;
   n.train = sorted.train;
   n.valid = sorted.valid;
   n.test = sorted.test;
@@ -211,6 +216,9 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   n.valid_pairs = n.held_out ? std::min({std::max<int64_t>(1, look.pairs / 50), int64_t{1000}, look.pairs - 1})
                              : look_at(sorted.valid, "valid", data, sides).pairs;
   if (!sorted.test.empty()) n.test_pairs = look_at(sorted.test, "test", data, sides).pairs;
+  const Overlaps overlaps = count_overlaps(data, sides);
+  n.valid_in_train = overlaps.valid.in_train;
+  n.test_in_train = overlaps.test.in_train;
 
   Room room;
   const int threads = room.threads = options.threads > 0 ? options.threads : default_threads();
@@ -219,17 +227,16 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   const double all = static_cast<double>(std::max(look.source.tokens, look.target.tokens));
   room.validated = all * static_cast<double>(n.valid_pairs) / static_cast<double>(look.pairs);
   if (language && n.held_out) room.validated = all / 50;
-  const text::Labels labels = answers ? learn_labels(data, kinds_of_head(defaults_of(task).model.head))
-                                      : text::Labels(std::vector<std::string>{});
+  const bool labelled = answers && !found.columns.numbers;
+  const text::Labels labels = labelled ? learn_labels(data, kinds_of_head(defaults_of(task).model.head))
+                                       : text::Labels(std::vector<std::string>{});
   if (options.measure || options.seconds > 0)
     room.seconds_of_update = [&](const Recipe& r) { return seconds_of_update(r, look, labels.size(), threads); };
   SizedRecipe sized = language  ? choose_language_sizes(look, room)
-                      : answers ? choose_answer_sizes(task, look, {two_texts, task == Task::tag && of_spans(labels)}, room)
+                      : answers ? choose_answer_sizes(task, look, found.columns, room)
                                 : choose_sizes(look, room);
+  found.apply(data, sized);
   DataSettings& d = sized.recipe.data;
-  d.format = data.format;
-  d.columns = data.columns;
-  d.header = data.header;
   d.truncate = options.truncate;
   d.train = sorted.train;
   if (task == Task::translate) {
@@ -253,6 +260,8 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
     write(sized, n);
     tell(sized, look, threads, n);
   }
+  tell_files(n);
+  found.tell(overlaps.sentences(sides), n);
   check_recipe(read_recipe(n.text, n.file));  // what is written must be what was meant
   return n;
 }

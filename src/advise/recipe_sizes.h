@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "advise/columns_look.h"
 #include "advise/corpus_look.h"
 #include "recipe/settings.h"
 
@@ -34,20 +35,13 @@ struct Room {
 SizedRecipe choose_sizes(const CorpusLook& look, const Room& room);
 /// For a language model that reads the target of `look` as a stream.
 SizedRecipe choose_language_sizes(const CorpusLook& look, const Room& room);
-/// For labels of texts, or of words.
-struct AnswerLook {
-  bool two_texts = false;  // to a label
-  bool spans = false;      // labels of words are those of spans: B-PER, I-PER
-};
-SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const AnswerLook& answers, const Room& room);
+/// For labels of texts, or of words, in such columns.
+SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const ColumnsLook& columns, const Room& room);
 
 /// Of recipes for the same corpus, largest model first, the first that fits in memory and, in the time there is, sees
 /// enough of the corpus; the last where none does. The end of its training is fitted to the time.
 SizedRecipe fit_to_room(const std::vector<SizedRecipe>& sizes, const Room& room);
 
-/// Looks into a file of texts and labels, or of words and labels: which format it has and which columns are what.
-/// True: there are two texts to a label.
-bool describe_columns(const std::string& file, Task task, DataSettings& data);
 /// Pieces for a text: as many as wanted, but all its characters, and no more than its words give. `reason`: if not.
 int64_t fitting_vocabulary(int64_t wanted, const CorpusLook& look, std::string& reason);
 

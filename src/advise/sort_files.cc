@@ -2,14 +2,16 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <map>
 
+#include "advise/file_roles.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "data/files/data_files.h"
+#include "data/files/guess_encoding.h"
 #include "data/files/line_reader.h"
+#include "data/files/text_file.h"
 
 namespace attune {
 
@@ -17,40 +19,15 @@ namespace {
 
 namespace fs = std::filesystem;
 using Pair = std::array<std::string, 2>;
-enum class Role { train, valid, test };
 
-/// "train.en" of "corpus/train.en.gz".
-std::string plain_name(const std::string& file) {
-  fs::path name = fs::path(file).filename();
-  if (name.extension() == ".gz") name.replace_extension();
-  return name.string();
+bool is_table_name(const std::string& file) {
+  return plain_name(file).ends_with(".tsv") || plain_name(file).ends_with(".csv");
 }
-
-/// What the name says it is for: one of its parts is valid, dev2010, newstest2014 or the like.
-Role role_of(const std::string& file) {
-  std::vector<std::string> parts{""};
-  for (const char c : plain_name(file)) {
-    const auto u = static_cast<unsigned char>(c);
-    if (std::isalpha(u))
-      parts.back() += static_cast<char>(std::tolower(u));
-    else if (!std::isdigit(u) && !parts.back().empty())
-      parts.emplace_back();
-  }
-  const auto has = [&](std::initializer_list<const char*> words) {
-    return std::any_of(parts.begin(), parts.end(), [&](const std::string& part) {
-      return std::find(words.begin(), words.end(), part) != words.end();
-    });
-  };
-  if (has({"train", "training"})) return Role::train;
-  if (has({"val", "valid", "validation", "dev", "devel", "development", "newsdev"})) return Role::valid;
-  // "t10k" is what MNIST and its kin call their test pictures.
-  return has({"test", "tst", "newstest"}) || plain_name(file).starts_with("t10k") ? Role::test : Role::train;
-}
-
-bool is_tsv_name(const std::string& file) { return plain_name(file).ends_with(".tsv"); }
 
 bool has_two_columns(const std::string& file) {
-  LineReader reader(file);
+  std::error_code ignored;
+  if (!fs::is_regular_file(file, ignored)) return false;
+  LineReader reader(file, encoding_of(guess_encoding(file).readable()));
   int lines = 0, tabs = 0;
   for (std::string_view line; lines < 100 && reader.next(line);) {
     if (trim(line).empty()) continue;
@@ -59,9 +36,6 @@ bool has_two_columns(const std::string& file) {
   }
   return lines > 0 && 10 * tabs >= 9 * lines;
 }
-
-/// As a shell takes it.
-std::string word(const std::string& file) { return file.find(' ') == std::string::npos ? file : "'" + file + "'"; }
 
 void check_names(const std::vector<std::string>& files, const std::string& example, const std::string& order) {
   if (files.empty()) fail(ErrorKind::usage, "no files to learn from\n  fix: attune new {}", example);
@@ -94,7 +68,7 @@ std::vector<std::string> regrouped(const std::vector<std::string>& files) {
     const std::string name = plain_name(f), stem = name.substr(0, name.size() - languages[0].size());
     const auto other = by_stem.find({stem, languages[1]});
     if (other == by_stem.end()) return {};
-    order.insert(order.end(), {word(f), word(other->second)});
+    order.insert(order.end(), {shell_word(f), shell_word(other->second)});
   }
   return order.size() == files.size() ? order : std::vector<std::string>{};
 }
@@ -106,12 +80,18 @@ std::vector<std::string> regrouped(const std::vector<std::string>& files) {
                      : "attune new translate " + join(order, " "));
 }
 
+FileRole role_or_train(const std::string& file) {
+  const FileRole role = role_in_name(file);
+  return role == FileRole::unknown ? FileRole::train : role;
+}
+
 /// Pairs that names show to be none.
 void refuse_mixed_up(const std::vector<Pair>& pairs, const std::vector<std::string>& files) {
   const auto language = [](const std::string& f) { return language_of(f); };
   const std::string source = language(pairs[0][0]), target = language(pairs[0][1]);
   for (const Pair& p : pairs) {
-    if (role_of(p[0]) != role_of(p[1])) fail_mixed_up(p, "by their names they are for different things", files);
+    if (role_or_train(p[0]) != role_or_train(p[1]))
+      fail_mixed_up(p, "by their names they are for different things", files);
     const std::string a = language(p[0]), b = language(p[1]);
     if (pairs.size() == 1 || a.empty() || b.empty()) continue;
     if (a == b && !regrouped(files).empty()) fail_mixed_up(p, "both are " + a, files);
@@ -120,59 +100,88 @@ void refuse_mixed_up(const std::vector<Pair>& pairs, const std::vector<std::stri
   }
 }
 
-void add(SortedFiles& sorted, Role role, const std::vector<std::string>& files) {
-  auto& list = role == Role::train ? sorted.train : role == Role::valid ? sorted.valid : sorted.test;
-  list.insert(list.end(), files.begin(), files.end());
-}
-
-/// When no name says train, the first is for training.
-template <class Item, class Name>
-void sort_by_role(const std::vector<Item>& items, SortedFiles& sorted, Name names) {
-  bool any = false;
-  for (const Item& i : items) any = any || role_of(names(i)[0]) == Role::train;
-  for (size_t i = 0; i < items.size(); ++i)
-    add(sorted, !any && i == 0 ? Role::train : role_of(names(items[i])[0]), names(items[i]));
-}
-
-SortedFiles sort_single(const std::vector<std::string>& files) {
+/// The lists that recipes have.
+SortedFiles sorted_by(std::vector<FileGroup> groups, const std::string& task, size_t together) {
+  decide_roles(groups, "attune new " + task, together);
   SortedFiles sorted;
-  sort_by_role(files, sorted, [](const std::string& f) { return std::vector<std::string>{f}; });
+  for (const FileGroup& g : groups) {
+    if (g.role == FileRole::about) continue;
+    auto& list = g.role == FileRole::train ? sorted.train : g.role == FileRole::valid ? sorted.valid : sorted.test;
+    list.insert(list.end(), g.files.begin(), g.files.end());
+  }
+  sorted.uses = uses_of(groups);
   return sorted;
+}
+
+/// Files of data. A README alone may be what somebody wants to learn from.
+std::vector<std::string> without_readme(const std::vector<std::string>& files) {
+  std::vector<std::string> data;
+  for (const std::string& f : files)
+    if (!is_about_data(f)) data.push_back(f);
+  return data.empty() ? files : data;
+}
+
+/// `size` files together; ErrorKind::usage when one is left over.
+std::vector<FileGroup> grouped(const std::vector<std::string>& files, const SaidRoles& said, size_t size) {
+  std::vector<FileGroup> groups;
+  const auto add = [&](const std::vector<std::string>& list, FileRole role, const char* why) {
+    if (list.size() % size != 0)
+      fail(ErrorKind::usage, "{} file{}: {} has no other side\n  fix: name the files as {}", list.size(),
+           list.size() == 1 ? "" : "s", list.back(), "source, target, source, target ...");
+    for (size_t i = 0; i < list.size(); i += size)
+      groups.push_back({{list.begin() + static_cast<std::ptrdiff_t>(i),
+                         list.begin() + static_cast<std::ptrdiff_t>(i + size)},
+                        role,
+                        why});
+  };
+  add(said.train, FileRole::train, "--train says so");
+  add(said.valid, FileRole::valid, "--valid says so");
+  add(said.test, FileRole::test, "--test says so");
+  const std::vector<std::string> data = without_readme(files);
+  add(data, FileRole::unknown, "");
+  for (const std::string& f : files)
+    if (std::count(data.begin(), data.end(), f) == 0) groups.push_back({{f}, FileRole::about});
+  return groups;
+}
+
+std::vector<std::string> all_of(const std::vector<std::string>& files, const SaidRoles& said) {
+  std::vector<std::string> all = files;
+  for (const auto* list : {&said.train, &said.valid, &said.test}) all.insert(all.end(), list->begin(), list->end());
+  return all;
 }
 
 }  // namespace
 
-SortedFiles sort_texts(const std::vector<std::string>& files, Task task) {
-  check_names(files,
-              task == Task::tag        ? "tag train.conll"
-              : task == Task::classify ? "classify train.tsv"
-              : task == Task::image    ? "image train-images.gz train-labels.gz"
-              : task == Task::graph    ? "graph nodes.tsv edges.tsv"
-                                       : "language text.txt",
-              "");
-  return sort_single(files);
+SortedFiles sort_texts(const std::vector<std::string>& files, Task task, const SaidRoles& said) {
+  const char* example = task == Task::tag        ? "tag train.conll"
+                        : task == Task::classify ? "classify train.tsv"
+                        : task == Task::image    ? "image train-images.gz train-labels.gz"
+                        : task == Task::graph    ? "graph nodes.tsv edges.tsv"
+                                                 : "language text.txt";
+  check_names(all_of(files, said), example, "");
+  const std::string_view words(example);
+  return sorted_by(grouped(files, said, 1), std::string(words.substr(0, words.find(' '))), reads_rows(task) ? 2 : 1);
 }
 
-SortedFiles sort_files(const std::vector<std::string>& files) {
-  check_names(files, "translate train.en train.de", ": source, target, source, target ...");
-  if (std::all_of(files.begin(), files.end(), is_tsv_name) || (files.size() == 1 && has_two_columns(files[0]))) {
-    SortedFiles sorted = sort_single(files);
-    sorted.format = DataFormat::tsv;
+SortedFiles sort_files(const std::vector<std::string>& files, const SaidRoles& said) {
+  const std::vector<std::string> all = all_of(without_readme(files), said);
+  check_names(all_of(files, said), "translate train.en train.de", ": source, target, source, target ...");
+  if (std::all_of(all.begin(), all.end(), is_table_name) || std::all_of(all.begin(), all.end(), has_two_columns)) {
+    SortedFiles sorted = sorted_by(grouped(files, said, 1), "translate", 1);
+    sorted.format = plain_name(sorted.train[0]).ends_with(".csv") ? DataFormat::csv : DataFormat::tsv;
     return sorted;
   }
-  if (files.size() == 1)
-    fail(ErrorKind::usage, "{} is one side, or a file without two columns\n  fix: name the other side too: {}",
-         files[0], "attune new translate " + word(files[0]) + " OTHER");
-  if (files.size() % 2 != 0)
-    fail(ErrorKind::usage,
-         "{} files: {} has no other side\n  fix: name the files as source, target, source, target ...", files.size(),
-         files.back());
+  if (all.size() == 1) {
+    TextFile is_there(all[0], true);
+    fail(ErrorKind::usage, "{} is one side, or a file without two columns\n  fix: name the other side too: {}", all[0],
+         "attune new translate " + shell_word(all[0]) + " OTHER");
+  }
+  const std::vector<FileGroup> groups = grouped(files, said, 2);
   std::vector<Pair> pairs;
-  for (size_t i = 0; i < files.size(); i += 2) pairs.push_back({files[i], files[i + 1]});
-  refuse_mixed_up(pairs, files);
-  SortedFiles sorted;
-  sort_by_role(pairs, sorted, [](const Pair& p) { return std::vector<std::string>{p[0], p[1]}; });
-  return sorted;
+  for (const FileGroup& g : groups)
+    if (g.role == FileRole::unknown) pairs.push_back({g.files[0], g.files[1]});
+  if (!pairs.empty()) refuse_mixed_up(pairs, files);
+  return sorted_by(groups, "translate", 1);
 }
 
 }  // namespace attune

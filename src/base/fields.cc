@@ -1,6 +1,7 @@
 #include "base/fields.h"
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <concepts>
@@ -116,7 +117,14 @@ TextGroups GroupedTexts::grouped() const {
 }
 
 std::string FieldRule::text() const {
-  if (!choices.empty()) return join(choices, " | ");
+  if (!choices.empty()) {
+    std::vector<std::string> shown;
+    for (const std::string& c : choices) {
+      const bool word = !c.empty() && std::isalnum(static_cast<unsigned char>(c[0]));
+      shown.push_back(word ? c : in_quotes(c));
+    }
+    return join(shown, " | ");
+  }
   const bool low = std::isfinite(least), high = std::isfinite(most);
   if (low && high)
     return fmt::format("{}{} to {}{}", least_open ? "above " : "", least, most_open ? "below " : "", most);

@@ -109,4 +109,16 @@ std::string markdown_cell(std::string_view text) {
   return out;
 }
 
+std::string with_decimal_point(std::string_view number) {
+  std::string out(number);
+  const size_t comma = out.find(',');
+  if (comma == std::string::npos || comma == 0 || out.find_first_of(",.", comma + 1) != std::string::npos) return out;
+  const size_t first = out.find_first_of("0123456789"), digits = out.find_first_not_of("0123456789", comma + 1);
+  const size_t behind = std::min(digits, out.size()) - comma - 1;
+  const bool whole = first < comma && out[first] != '0';
+  if (behind == 0 || out.find('.') != std::string::npos || (whole && behind == 3)) return out;
+  out[comma] = '.';
+  return out;
+}
+
 }  // namespace attune

@@ -16,9 +16,10 @@ struct NumberPair {
 
 double number_of(std::string_view text, int64_t line, const char* whose) {
   text = trim(text);
+  const std::string number = with_decimal_point(text);
   double x = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), x);
-  if (error != std::errc{} || end != text.data() + text.size() || !std::isfinite(x))
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), x);
+  if (error != std::errc{} || end != number.data() + number.size() || !std::isfinite(x))
     fail(ErrorKind::data, "line {} of {}: \"{}\" is not a number\n  fix: write one a line, like 1 or 0.25", line, whose,
          text.substr(0, 40));
   return x;

@@ -43,7 +43,7 @@ constexpr const char* kTextKeys[] = {
     "data.encoding", "data.lowercase",     "data.languages", "data.max_length",      "data.expansion",
     "data.overlong", "data.truncate",      "data.stream",    "data.alignment",       "model.word_dropout",
     "model.ngrams",  "train.target_noise", "train.mask",     "train.sampling.share", "train.guide.weight",
-    "train.vectors", "train.piece_dropout"};
+    "train.vectors", "train.piece_dropout", "data.delimiter"};
 
 /// Pictures and graphs: no text, no tokenizer.
 void check_rows(const Recipe& r) {
@@ -219,7 +219,11 @@ void check_columns(const DataSettings& d) {
       d.columns.texts.empty() || d.format != DataFormat::lines,
       "data.columns names columns, and data.format = \"lines\" has none\n  fix: set data.format to \"tsv\", \"csv\" or "
       "\"conll\"");
-  demand(!d.header || d.format == DataFormat::tsv || d.format == DataFormat::csv,
+  const bool table = d.format == DataFormat::tsv || d.format == DataFormat::csv;
+  demand(table || d.delimiter == "auto",
+         "data.delimiter separates the columns of tsv and csv files, and these are none\n  fix: leave data.delimiter "
+         "out, or set data.format = \"csv\"");
+  demand(!d.header || table,
          "data.header = true, and only tsv and csv files have a line of names\n  fix: leave data.header out");
 }
 

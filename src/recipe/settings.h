@@ -42,6 +42,7 @@ struct DataSettings {
   DataFormat format = DataFormat::lines;
   TextList columns;
   bool header = false;
+  std::string delimiter = "auto";
   int64_t answers = 1;
   std::string encoding = "utf-8";
   bool lowercase = false;
@@ -68,10 +69,13 @@ struct DataSettings {
     v("format", format, "how a file holds its examples", one_of({"lines", "tsv", "csv", "conll", "idx", "graph"}));
     v("columns", columns, "which columns of tsv, csv and conll files to read: names or numbers from 1");
     v("header", header, "the first line of a tsv or csv file names its columns");
+    v("delimiter", delimiter, "what separates the columns of tsv and csv files; auto: a tab, or a comma",
+      one_of({"auto", ",", ";", "\t", "|"}));
     v("answers", answers, "classify: so many columns are answers, the last that are named or the first of the file",
       between(1, 64));
     v("encoding", encoding, "how letters are written",
-      one_of({"utf-8", "iso-8859-1", "latin-1", "windows-1252", "utf-16"}));
+      one_of({"utf-8", "iso-8859-1", "latin-1", "windows-1252", "windows-1250", "iso-8859-2", "windows-1251", "koi8-r",
+              "windows-1253", "windows-1254", "utf-16"}));
     v("lowercase", lowercase, "turn all letters into small ones");
     v("languages", languages, "names of the sides; none: from the file endings");
     v("max_length", max_length, "the most tokens a side may have, end mark not counted", between(1, 1 << 20));

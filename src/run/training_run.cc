@@ -209,6 +209,8 @@ TrainingPlan TrainingRun::plan() const {
   };
   add(data_.train_report, "training data");
   add(data_.valid_report, "validation data");
+  const std::vector<std::string> overlaps = data_.overlaps.sentences(sides_of(recipe_.task));
+  p.notes.insert(p.notes.end(), overlaps.begin(), overlaps.end());
   const TrainOptions& t = recipe_.train;
   if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
     p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");

@@ -72,7 +72,7 @@ TEST(FitToRoom, EveryTaskFits) {
     for (const SizedRecipe& s :
          {choose_language_sizes(text, room_of(seconds)),
           choose_answer_sizes(Task::classify, look_of(5'000, 20), {}, room_of(seconds)),
-          choose_answer_sizes(Task::classify, look_of(5'000, 20), {.two_texts = true}, room_of(seconds)),
+          choose_answer_sizes(Task::classify, look_of(5'000, 20), {.compared = true}, room_of(seconds)),
           choose_answer_sizes(Task::tag, look_of(12'000, 20), {.spans = true}, room_of(seconds))}) {
       EXPECT_LE(s.seconds, 1.05 * seconds) << s.name;
       EXPECT_GT(s.seconds, 0) << s.name;
@@ -89,7 +89,7 @@ TEST(FitToRoom, ATrialTakesAnyTask) {
   look.different_words = 200;
   for (SizedRecipe s : {choose_sizes(look, {}), choose_language_sizes(look, {}),
                         choose_answer_sizes(Task::classify, look, {}, {}),
-                        choose_answer_sizes(Task::classify, look, {.two_texts = true}, {}),
+                        choose_answer_sizes(Task::classify, look, {.compared = true}, {}),
                         choose_answer_sizes(Task::tag, look, {.spans = true}, {})}) {
     s.recipe.train.batch_tokens.tokens = 64;
     s.recipe.data.max_length = std::min<int64_t>(s.recipe.data.max_length, 16);

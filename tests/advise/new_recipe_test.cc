@@ -204,7 +204,11 @@ TEST_F(NewRecipeTest, FilesThatWillNotDo) {
       {{nothing, two}, "data: corpora differ in length: " + nothing + " has 0 lines, " + two + " has 2\n"},
       {{blank, two}, "data: " + blank + " and " + two + ": every pair has an empty side\n  fix: "},
       {{two, binary}, "data: " + binary + ":2 has zero bytes: this is not a text file\n  fix: "},
-      {{two, latin}, "data: " + latin + " is not in UTF-8: 2 of 2 lines are broken\n  fix: convert it"},
+      {{two, put(dir / "odd.de", "\x81\xff\n\xfe\x82\n")},
+       "data: " + (dir / "odd.de") + " is not in UTF-8, and its letters make no language that is known here\n  fix: "},
+      {{put(dir / "two.fr", "été\nça\n"), latin},
+       "data: " + (dir / "two.fr") + " is in utf-8, and " + latin + " in windows-1252: one data.encoding serves all "
+       "files\n  fix: iconv -f windows-1252 -t utf-8 " + latin + " > " + latin + ".utf-8"},
       {{dir / "tow.de", three}, "io: cannot read " + (dir / "tow.de") + ": No such file or directory\n  fix: did you"},
       {{wide}, "data: " + wide + ":1: 3 columns, wanted 2: source, tab, target\n  fix: "},
       {{two, dir / "folder"}, "io: cannot read " + (dir / "folder") + ": Is a directory\n  fix: name a file in it"},
@@ -263,7 +267,7 @@ TEST_F(NewRecipeTest, TextsWithLabels) {
   EXPECT_EQ(c.model.pool.kind, "pair");
   EXPECT_EQ(d.data.format, DataFormat::csv);
   EXPECT_TRUE(d.data.header);
-  EXPECT_EQ(d.data.columns.texts, (std::vector<std::string>{"1", "2"}));
+  EXPECT_EQ(d.data.columns.texts, (std::vector<std::string>{"review", "label"}));
   const std::string wide = put(dir / "wide.tsv", "a\tb\tc\td\n");
   EXPECT_NE(error_with_kind([&] {
               propose_recipe("classify", {wide});

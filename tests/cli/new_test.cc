@@ -65,6 +65,59 @@ TEST_F(NewTest, ToStdoutAndAsJson) {
   EXPECT_GT(j["notes"].size(), 2u);
 }
 
+TEST_F(NewTest, TellsWhatFilesAreFor) {
+  const auto words = [&](const std::string& name, const std::string& who) {
+    return put(dir / name, "Hoy DA O\n" + who + " NP B-PER\nhabla VB O\n\nNo DA O\n\n");
+  };
+  const std::string train = words("esp.train", "Ana"), a = words("esp.testa", "Eva"), b = words("esp.testb", "Ana");
+  const Outcome r = run_attune({"new", "tag", train, a, b, "--out", recipe, "--json"});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("\n" + a + ": validation (its name says so)\n"), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("\nWARNING: all 2 test texts stand in the training files too: "), std::string::npos) << r.err;
+  EXPECT_NE(r.err.find("\nWARNING: 1 of 2 validation texts (50 %) stand "), std::string::npos) << r.err;
+  const Json j = Json::parse(r.out);
+  EXPECT_EQ(j["files"][2], Json({{"file", b}, {"role", "test"}, {"why", "its name says so"}}));
+  EXPECT_EQ(j["valid_in_train"], 1);
+  EXPECT_EQ(j["test_in_train"], 2);
+  const Recipe made = load_recipe(recipe);
+  EXPECT_EQ(made.data.valid, std::vector<std::string>{"esp.testa"});
+  EXPECT_EQ(made.data.columns.texts, (std::vector<std::string>{"1", "3"}));
+  EXPECT_EQ(made.train.metric, "span-f1");
+  EXPECT_EQ(made.model.head.literal(), "{ kind = \"tags\", crf = true }");
+
+  const std::string other = words("esp.more", "Eva");
+  const Outcome asked = run_attune({"new", "tag", train, other, b, "--out", recipe, "--force"});
+  EXPECT_EQ(asked.code, 2);
+  EXPECT_TRUE(asked.err.starts_with("attune new: " + other + ": what is it for? Its name does not tell; "));
+  EXPECT_TRUE(asked.err.ends_with("\n  fix: attune new tag --train " + train + " --valid " + other + " --test " + b +
+                                  "\n"))
+      << asked.err;
+  const Outcome said = run_attune(
+      {"new", "tag", "--train", train, "--valid", other, "--test", b, "--out", recipe, "--force", "--quiet"});
+  EXPECT_EQ(said.code, 0) << said.err;
+  EXPECT_EQ(load_recipe(recipe).data.valid, std::vector<std::string>{"esp.more"});
+}
+
+TEST_F(NewTest, LooksAtTables) {
+  std::string rows = "id;text;label\n";
+  for (int i = 0; i < 30; ++i)
+    rows += std::to_string(i) + ";\"na\xefve; " + std::to_string(i) + "\";" + (i % 2 ? "a\n" : "b\n");
+  const std::string csv = put(dir / "reviews.csv", rows);
+  const Outcome r = run_attune({"new", "classify", csv, "--out", recipe});
+  ASSERT_EQ(r.code, 0) << r.err;
+  EXPECT_NE(r.err.find("\ncolumns by the header: \"text\", \"label\"; not read: \"id\"\n"), std::string::npos) << r.err;
+  const Recipe made = load_recipe(recipe);
+  EXPECT_EQ(made.data.columns.texts, (std::vector<std::string>{"text", "label"}));
+  EXPECT_EQ(made.data.delimiter, ";");
+  EXPECT_EQ(made.data.encoding, "windows-1252");
+  EXPECT_EQ(run_attune({"new", "classify", csv, "--columns", "text,id", "--out", recipe, "--force"}).code, 0);
+  EXPECT_EQ(load_recipe(recipe).data.columns.texts, (std::vector<std::string>{"text", "id"}));
+  const Outcome wrong = run_attune({"new", "classify", csv, "--columns", "txt,label", "--out", recipe, "--force"});
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_EQ(wrong.err, "attune new: --columns names \"txt\", the columns of " + csv +
+                           " are \"id\", \"text\", \"label\"\n  fix: did you mean \"text\"?\n");
+}
+
 TEST_F(NewTest, Mistakes) {
   const std::string shorter = put(dir / "shorter.de", "ein Hund .\n");
   const struct {

@@ -56,8 +56,13 @@ TEST(DataKeys, Messages) {
       "r.toml:4: data.header = true, and only tsv and csv files have a line of names\n  fix: leave data.header out");
   EXPECT_EQ(
       error_of([&] { read("encoding = \"utf-7\""); }),
-      "r.toml:2: data.encoding = 'utf-7' is not known: utf-8 | iso-8859-1 | latin-1 | windows-1252 | utf-16. Did you "
-      "mean 'utf-8'?");
+      "r.toml:2: data.encoding = 'utf-7' is not known: utf-8 | iso-8859-1 | latin-1 | windows-1252 | windows-1250 | "
+      "iso-8859-2 | windows-1251 | koi8-r | windows-1253 | windows-1254 | utf-16. Did you mean 'utf-8'?");
+  EXPECT_EQ(error_of([&] { read("delimiter = \"x\""); }).substr(0, 74),
+            "r.toml:2: data.delimiter = 'x' is not known: auto | \",\" | \";\" | \"\\t\" | \"|\"");
+  EXPECT_EQ(said("train = [\"a\", \"b\"]\ndelimiter = \";\""),
+            "r.toml:3: data.delimiter separates the columns of tsv and csv files, and these are none\n"
+            "  fix: leave data.delimiter out, or set data.format = \"csv\"");
   EXPECT_EQ(error_of([&] { read("train = [[\"a\"], 1]"); }),
             "r.toml:2: data.train is a mixed list, not a list of texts\n  fix: for example train = [\"...\", \"...\"]");
 }

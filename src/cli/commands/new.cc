@@ -43,11 +43,14 @@ std::string as_json(const NewRecipe& n, const NewArguments& a) {
   for (const std::string& l : {n.source_language, n.target_language})
     if (!l.empty()) languages.emplace_back(l);
   for (const auto& [key, value] : n.settings) settings.emplace_back(key, value);
+  List files;
+  for (const FileUse& f : n.files) files.emplace_back(Record{{"file", f.file}, {"role", f.role}, {"why", f.why}});
   return to_json({{"task", a.task},
                   {"file", n.file},
                   {"train", n.train},
                   {"valid", n.valid},
                   {"test", n.test},
+                  {"files", files},
                   {"languages", languages},
                   {"pairs", n.pairs},
                   {"source_words", n.source_words},
@@ -55,6 +58,8 @@ std::string as_json(const NewRecipe& n, const NewArguments& a) {
                   {"valid_pairs", n.valid_pairs},
                   {"held_out", n.held_out},
                   {"test_pairs", n.test_pairs},
+                  {"valid_in_train", n.valid_in_train},
+                  {"test_in_train", n.test_in_train},
                   {"parameters", n.parameters},
                   {"expected_seconds", rounded(n.seconds, 0)},
                   {"settings", settings},
@@ -64,7 +69,8 @@ std::string as_json(const NewRecipe& n, const NewArguments& a) {
 
 void run_probe(const NewArguments& a, const Session& session) {
   const std::string name = a.task.substr(kProbe.size());
-  if (!a.files.empty() || a.options.truncate)
+  if (const NewRecipeOptions& o = a.options; !a.files.empty() || o.truncate || !o.train.empty() || !o.valid.empty() ||
+                                             !o.test.empty() || !o.columns.empty())
     throw Error(ErrorKind::usage, "a probe makes its own data\n  fix: give no files, but --out FOLDER");
   const Probe p = make_probe(name, a.probe);
   const std::string folder = a.options.out.empty() ? "probe-" + name : a.options.out, recipe = folder + "/recipe.toml";
@@ -115,7 +121,9 @@ void add_new(CLI::App& app, Session& session) {
                                   "  attune new translate pairs.tsv --out -\n"
                                   "  attune new language book.txt --time 10m\n"
                                   "  attune new classify train.tsv valid.tsv test.tsv\n"
+                                  "  attune new classify reviews.csv --columns review,stars\n"
                                   "  attune new tag train.conllu dev.conllu test.conllu\n"
+                                  "  attune new tag --train esp.train --valid esp.testa --test esp.testb\n"
                                   "  attune new image train-images.gz train-labels.gz t10k-images.gz t10k-labels.gz\n"
                                   "  attune new graph nodes.tsv edges.tsv\n"
                                   "  attune new probe:listops --out listops --depth 3");
@@ -126,7 +134,7 @@ void add_new(CLI::App& app, Session& session) {
                    "probe:listops, probe:agreement")
       ->required();
   command->add_option("FILE", a->files,
-                      "source, target (and again for validation and test, told by their names: val, valid, dev, test); "
+                      "source, target (and again for validation and test, told by their names or folders: val, valid, dev, test, testa ...); "
                       "or one file of two columns (tsv); language: texts; classify: label, tab, text (tsv, csv); tag: "
                       "CoNLL; image: IDX "
                       "files of pictures and labels; graph: tables of nodes and edges; "
@@ -137,6 +145,18 @@ void add_new(CLI::App& app, Session& session) {
   command->add_option("--time", a->time, "how long training may take here: 90s, 10m, 2h (default: as long as is of use)")
       ->type_name("T");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
+  const auto role = [&](const char* name, std::vector<std::string>& files, const char* sentence) {
+    command->add_option(name, files, sentence)->type_name("FILE...");
+  };
+  role("--train", a->options.train, "files to train on, whatever their names say");
+  role("--valid", a->options.valid, "files to validate on, likewise");
+  role("--test", a->options.test, "files to test on, likewise");
+  command
+      ->add_option("--columns", a->options.columns,
+                   "of tsv, csv and CoNLL files: which columns to read, by their names in the header or numbers from 1 "
+                   "(classify: text,label)")
+      ->delimiter(',')
+      ->type_name("NAME,NAME");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
   command->add_option("--seed", a->probe.seed, "which lines a probe draws")->type_name("N")->group("Probes");
   const auto measure = [&](const char* name, int64_t& value, const char* sentence) {

@@ -18,8 +18,9 @@ namespace attune {
 namespace {
 
 bool read_number(std::string_view text, float& out) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
-  return error == std::errc{} && end == text.data() + text.size() && std::isfinite(out);
+  const std::string number = with_decimal_point(text);
+  const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), out);
+  return error == std::errc{} && end == number.data() + number.size() && std::isfinite(out);
 }
 
 /// How a label of one of several heads is called among all.
@@ -95,6 +96,9 @@ std::string Answers::fault(std::string_view text, std::string_view answer) const
       heads_.size() == 1 ? std::vector<std::string>{std::string(answer)} : split(answer, '\t');
   for (size_t i = 0; i < heads_.size(); ++i) {
     const std::string_view own = i < parts.size() ? std::string_view(parts[i]) : "";
+    if (heads_[i] == "number" && read_one(i, own).empty() && own.find(',') != std::string_view::npos)
+      return fmt::format("\"{}\" may have a decimal comma or one between thousands\n  fix: write a decimal point: {}",
+                         trim(own).substr(0, 40), "1.234 or 1234");
     if (heads_[i] == "number" && read_one(i, own).empty())
       return fmt::format("\"{}\" is not a number\n  fix: write one like 1 or 0.25; for labels, {}",
                          trim(own).substr(0, 40), heads_.size() == 1 ? "leave model.head out" : "say so in model.head");
@@ -118,7 +122,10 @@ std::vector<float> Answers::moves() const {
     ends |= l.starts_with("E-") || l.starts_with("S-");
   }
   if (!inside) return {};
-  const auto goes_on = [](const std::string& l) { return l.starts_with("I-") || l.starts_with("E-"); };
+  // A span that no label begins (I-X without B-X: every word of a name is I-X) may begin in its middle.
+  const auto goes_on = [&](const std::string& l) {
+    return (l.starts_with("I-") || l.starts_with("E-")) && labels_->number("B" + l.substr(1)) >= 0;
+  };
   const auto open = [&](const std::string& l) { return l.starts_with("B-") || l.starts_with("I-"); };
   std::vector<float> all(static_cast<size_t>((n + 2) * n), 0.0f);
   const float no = -std::numeric_limits<float>::infinity();

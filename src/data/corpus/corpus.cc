@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "data/corpus/row_corpus.h"
+#include "data/files/guess_encoding.h"
 #include "text/vocabulary.h"
 
 namespace attune {
@@ -278,10 +279,16 @@ void refuse_empty(const PairReport& report, const std::vector<std::string>& file
 
 void refuse_other_letters(const PairReport& report, const std::string& key) {
   if (report.broken.count < 10 || 10 * report.broken.count < report.pairs) return;
-  fail(ErrorKind::data,
-       "{}: {} of {} lines are not UTF-8, the first at {}\n  fix: set data.encoding = \"windows-1252\", or "
-       "however the files are written",
-       key, thousands(report.broken.count), thousands(report.pairs), report.broken.places.front());
+  const std::string& place = report.broken.places.front();
+  const std::string file = place.substr(0, place.rfind(':'));
+  const EncodingGuess guess = file == "stdin" ? EncodingGuess{""} : guess_encoding(file);
+  fail(ErrorKind::data, "{}: {} of {} lines are not UTF-8, the first at {}\n  fix: {}", key,
+       thousands(report.broken.count), thousands(report.pairs), place,
+       guess.name.empty()      ? "set data.encoding as the files are written, or convert them by iconv"
+       : guess.name == "utf-8" ? "most lines are UTF-8: look at the others"
+       : guess.known           ? fmt::format("set data.encoding = \"{}\"{}, or whatever it is", guess.name,
+                                             guess.language.empty() ? "" : " (" + guess.language + ")")
+                               : fmt::format("convert it: {}", guess.conversion(file)));
 }
 
 std::vector<int64_t> Mixture::shares() const {

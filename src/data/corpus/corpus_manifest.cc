@@ -13,7 +13,7 @@ namespace attune {
 namespace {
 
 using Json = nlohmann::json;
-constexpr int kVersion = 2;
+constexpr int kVersion = 3;
 constexpr const char* kName = "/manifest.json";
 
 Json json_of(const Tally& t) { return {{"count", t.count}, {"places", t.places}}; }
@@ -72,6 +72,7 @@ void CorpusManifest::write(const std::string& folder) const {
            {"surplus", report.surplus}};
   all["held_out_text"] = held_out_text;
   all["broken"] = json_of(report.broken);
+  all["odd"] = json_of(report.odd);
   all["file_starts"] = file_starts;
   all["weighted"] = weighted;
   all["layouts"] = {json_of(source_layout), json_of(target_layout)};
@@ -102,6 +103,7 @@ std::optional<CorpusManifest> CorpusManifest::read(const std::string& folder) tr
   m.report.overlong = tally_of(all.at("overlong"));
   m.report.surplus = all.at("surplus");
   m.report.broken = tally_of(all.at("broken"));
+  m.report.odd = tally_of(all.at("odd"));
   m.file_starts = all.at("file_starts").get<std::vector<int64_t>>();
   m.weighted = all.at("weighted");
   m.source_layout = layout_of(all.at("layouts").at(0));

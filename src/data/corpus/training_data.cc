@@ -24,8 +24,8 @@ std::string made_by(const DataSettings& options, Sides sides, uint64_t seed, uin
   return hash.hex();
 }
 
-/// Fills in the training data, and what is held out of it.
-void read_train(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool,
+/// Fills in the training data, and what is held out of it. False: it was on the disk, and no text was read.
+bool read_train(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool,
                 const CorpusPlace* place, TrainingData& data) {
   const Sides sides = encoders.sides();
   auto alignment = alignment_of(options.train, "data.train", options, sides);
@@ -39,7 +39,7 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
     names.insert(names.end(), options.weights.texts.begin(), options.weights.texts.end());
     inputs = input_files(names);  // as they are before they are read
     m.inputs = inputs.value_or(std::vector<InputFile>{});
-    if (inputs && open_large_corpus(*place, m, options.max_length, data)) return;
+    if (inputs && open_large_corpus(*place, m, options.max_length, data)) return false;
     if (!inputs) m.made_by.clear();  // what it is made of can't be known again
   }
   HoldOut hold_out(seed);
@@ -53,7 +53,8 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
     m.content_hash = std::move(read.content_hash);
     m.source_layout = std::move(read.source);
     m.target_layout = std::move(read.target);
-    return all.finish(hold_out, apart, options.max_length, std::move(m), data);
+    all.finish(hold_out, apart, options.max_length, std::move(m), data);
+    return true;
   }
   PairReader reader(options.train, options, "data.train", sides);
   const auto watch = [&](std::string_view source, std::string_view target) { hold_out.see(source, target); };
@@ -64,6 +65,15 @@ void read_train(const DataSettings& options, const Encoders& encoders, uint64_t 
   m.report = reader.report();
   m.content_hash = reader.content_hash() + (alignment ? "+" + alignment->content_hash() : "");
   all.finish(hold_out, hold, options.max_length, std::move(m), data);
+  return true;
+}
+
+/// Test files need not be there yet, nor right.
+Overlaps overlaps_of(DataSettings options, Sides sides) {
+  try {
+    return count_overlaps(options, sides);
+  } catch (const Error&) { options.test.clear(); }
+  return count_overlaps(options, sides);
 }
 
 /// How an epoch draws from the corpora of data.train.
@@ -121,7 +131,7 @@ int64_t TrainingData::bytes() const {
 TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool,
                                 const CorpusPlace* place) {
   TrainingData data;
-  read_train(options, encoders, seed, pool, place, data);
+  const bool text_was_read = read_train(options, encoders, seed, pool, place, data) && !encoders.rows;
   mix_corpora(options, encoders.sides(), data);
   for (Corpus* c : {&data.train, &data.valid}) {
     c->masked = encoders.masked;
@@ -135,6 +145,7 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
          "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"
          "  fix: lower data.max_length, or add text",
          thousands(data.train.target.tokens()), thousands(options.max_length));
+  if (text_was_read) data.overlaps = overlaps_of(options, encoders.sides());
   const bool own_nodes = options.valid.empty() && options.format == DataFormat::graph;
   if (options.valid.empty() && !own_nodes) return data;
   const auto remember = [&](std::string_view source, std::string_view target) {

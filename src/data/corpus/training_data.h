@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "data/corpus/corpus.h"
+#include "data/files/overlap.h"
 
 namespace attune {
 
@@ -13,6 +14,7 @@ struct TrainingData {
   Corpus train, valid;
   std::vector<std::string> valid_source, valid_target;  // the text of `valid`: what BLEU compares with
   PairReport train_report, valid_report;
+  Overlaps overlaps;         // counted where the training text was read
   bool held_out = false;     // valid was taken out of train
   std::string content_hash;  // of the text of both: a resumed run compares it
 

@@ -8,24 +8,6 @@
 
 namespace attune {
 
-namespace {
-
-/// Bytes 0x80 to 0x9f of Windows; 0: none.
-constexpr char16_t kWindows[32] = {0x20AC, 0,      0x201A, 0x0192, 0x201E, 0x2026, 0x2020, 0x2021,
-                                   0x02C6, 0x2030, 0x0160, 0x2039, 0x0152, 0,      0x017D, 0,
-                                   0,      0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014,
-                                   0x02DC, 0x2122, 0x0161, 0x203A, 0x0153, 0,      0x017E, 0x0178};
-
-}  // namespace
-
-Encoding encoding_of(std::string_view name) {
-  if (name == "utf-8") return Encoding::utf_8;
-  if (name == "iso-8859-1" || name == "latin-1") return Encoding::iso_8859_1;
-  if (name == "windows-1252") return Encoding::windows_1252;
-  if (name == "utf-16") return Encoding::utf_16;
-  fail(ErrorKind::recipe, "data.encoding = \"{}\" is not known\n  fix: convert the files to UTF-8 by iconv", name);
-}
-
 void TextDecoder::add(std::string_view bytes, std::string& out) {
   if (encoding_ == Encoding::utf_8) {
     out.append(bytes);
@@ -62,11 +44,10 @@ void TextDecoder::add_byte(unsigned char byte, std::string& out) {
     add_unit(static_cast<char32_t>(big_ ? first << 8 | byte : byte << 8 | first), out);
     return;
   }
-  char32_t code = byte;
-  if (encoding_ == Encoding::windows_1252 && byte >= 0x80 && byte < 0xa0) code = kWindows[byte - 0x80];
+  const char32_t code = letter_of(encoding_, byte);
   if (code == 0 && byte != 0) {
-    trouble_ = fmt::format(
-        "byte 0x{:02x} is no letter of windows-1252\n  fix: look how the file is encoded, and set data.encoding", byte);
+    trouble_ = fmt::format("byte 0x{:02x} is no letter of {}\n  fix: look how the file is encoded, and set {}", byte,
+                           name_of(encoding_), "data.encoding");
     return;
   }
   text::append_utf8(out, code);

@@ -3,11 +3,9 @@
 #include <string>
 #include <string_view>
 
-namespace attune {
+#include "data/files/code_pages.h"
 
-enum class Encoding { utf_8, iso_8859_1, windows_1252, utf_16 };
-/// By its name in a recipe; ErrorKind::recipe for an unknown one.
-Encoding encoding_of(std::string_view name);
+namespace attune {
 
 class TextDecoder {
  public:

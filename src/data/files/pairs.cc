@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "base/choice.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "text/utf8.h"
@@ -30,6 +31,10 @@ std::vector<std::string> PairReport::sentences(Overlong overlong_is) const {
     out.push_back(fmt::format("{} line{} not UTF-8: U+FFFD stands for what is broken ({}{})", thousands(broken.count),
                               broken.count == 1 ? " is" : "s are", join(broken.places, ", "),
                               broken.count > std::ssize(broken.places) ? ", ..." : ""));
+  if (odd.count > 0)
+    out.push_back(fmt::format("{} {} another number of columns than the first of the file ({}{}): read all the same",
+                              thousands(odd.count), odd.count == 1 ? "row has" : "rows have", join(odd.places, ", "),
+                              odd.count > std::ssize(odd.places) ? ", ..." : ""));
   if (surplus > 0)
     out.push_back(fmt::format("{} line{} of the longer side left out", thousands(surplus), surplus == 1 ? "" : "s"));
   return out;
@@ -106,6 +111,7 @@ bool PairReader::open_files() {
     return true;
   }
   records_ = open_records(source, options_);
+  width_ = 0;
   if (!options_.header) return true;
   if (!records_->next(row_))
     fail(ErrorKind::data, "{}: an empty file, and data.header = true wants a line of names\n  fix: check the file",
@@ -138,6 +144,8 @@ bool PairReader::next_record(TextPair& pair) {
   pair.source = pair.target = {};
   if (row_.size() == 1 && trim(row_[0]).empty()) return true;  // an empty line is an empty pair
   check_row(pair.place);
+  if (width_ == 0) width_ = row_.size();
+  if (row_.size() != width_) report_.odd.add(place(pair.place, 0));
   if (has_source(report_.sides)) pair.source = row_[columns_.text[0]];
   pair.target = row_[columns_.text.back()];
   if (report_.sides == Sides::answers) {
@@ -158,14 +166,20 @@ bool PairReader::next_record(TextPair& pair) {
   return true;
 }
 
-void PairReader::check_row(const PairPlace& at) const {
+bool PairReader::fits(const Record& row) const {
+  const size_t has = row.size(), needed = columns_.needed();
+  return columns_.count > 0 ? has == columns_.count : has >= needed && !(columns_.open && has > needed + 1);
+}
+
+void PairReader::check_row(const PairPlace& at) {
+  if (fits(row_)) return;
   const size_t has = row_.size(), needed = columns_.needed();
-  if (columns_.count > 0 ? has == columns_.count : has >= needed && !(columns_.open && has > needed + 1)) return;
   const bool csv = options_.format == DataFormat::csv, two = has_source(report_.sides);
+  const std::string between = options_.delimiter != "auto" ? in_quotes(options_.delimiter) : csv ? "comma" : "tab";
   std::string wanted = columns_.count > 0 ? std::to_string(columns_.count) : fmt::format("at least {}", needed);
   if (options_.columns.texts.empty() && !options_.header && options_.format != DataFormat::conll)
-    wanted += report_.sides == Sides::answers ? fmt::format(": label, {}, text", csv ? "comma" : "tab")
-              : two                           ? fmt::format(": source, {}, target", csv ? "comma" : "tab")
+    wanted += report_.sides == Sides::answers ? fmt::format(": label, {}, text", between)
+              : two                           ? fmt::format(": source, {}, target", between)
                                               : ": a text";
   std::string fix = "look at that line, or set data.columns to those that are there";
   if (has > columns_.count && options_.columns.texts.empty() && !options_.header)
@@ -173,11 +187,14 @@ void PairReader::check_row(const PairPlace& at) const {
           : two                           ? "name two of them by data.columns = [1, 2]"
                                           : "name one of them by data.columns = [1]";
   if (has == 1 && csv && row_[0].find_first_of(";\t") != std::string_view::npos)
-    fix = "fields of csv are separated by commas; with tabs, set data.format = \"tsv\"";
+    fix = "fields of csv are separated by commas unless data.delimiter says otherwise: \";\" or \"\\t\"";
   else if (has == 1 && two)
     fix = report_.sides == Sides::answers ? "write the label and a tab in front of each text"
                                           : "look at that line, or set data.format = \"lines\" for a file per side";
-  fail(ErrorKind::data, "{}: {} column{}, wanted {}\n  fix: {}", place(at, 0), has, has == 1 ? "" : "s", wanted, fix);
+  int64_t more = 0;  // such rows behind this one
+  while (records_->next(row_)) more += !(row_.size() == 1 && trim(row_[0]).empty()) && !fits(row_);
+  fail(ErrorKind::data, "{}: {} column{}, wanted {}{}\n  fix: {}", place(at, 0), has, has == 1 ? "" : "s", wanted,
+       more > 0 ? fmt::format("; {} more such row{} below", thousands(more), more == 1 ? "" : "s") : "", fix);
 }
 
 void PairReader::read_weight(TextPair& pair) {

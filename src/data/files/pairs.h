@@ -31,6 +31,7 @@ struct PairReport {
   Tally empty;          // a side is empty: skipped
   Tally overlong;       // a side is too long: skipped or cropped, as the options say
   Tally broken;         // a side is not UTF-8: what is broken becomes U+FFFD
+  Tally odd;            // rows with another number of columns than the first of their file: read all the same
   int64_t surplus = 0;  // lines of the longer side that `truncate` dropped
   /// One sentence for each thing worth telling: "3 pairs with an empty side skipped (a.en:7, a.en:9, a.de:12)".
   std::vector<std::string> sentences(Overlong overlong) const;
@@ -72,7 +73,8 @@ class PairReader {
   bool next_of_files(TextPair& pair);
   bool next_record(TextPair& pair);
   void finish_lines(bool has_source, bool has_target);
-  void check_row(const PairPlace& at) const;
+  void check_row(const PairPlace& at);
+  bool fits(const Record& row) const;
   void read_weight(TextPair& pair);
   void look_at(const TextPair& pair);
 
@@ -85,6 +87,7 @@ class PairReader {
   std::unique_ptr<RecordReader> records_;  // instead, of files of columns
   Columns columns_;
   Record row_;
+  size_t width_ = 0;     // columns of the first row of the file
   std::string weight_;   // of the pair at hand, as it is written
   std::string texts_;    // of the pair at hand, where its source is two texts
   std::string answers_;  // likewise, where it has several

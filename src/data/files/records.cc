@@ -13,38 +13,39 @@ constexpr size_t kLongestField = 64 << 20;  // more than this is not a field but
 
 class TsvReader : public RecordReader {
  public:
-  TsvReader(const std::string& file, Encoding encoding) : lines_(file, encoding) {}
+  TsvReader(const std::string& file, Encoding encoding, char between) : lines_(file, encoding), between_(between) {}
   bool next(Record& row) override {
     std::string_view line;
     if (!lines_.next(line)) return false;
     row.clear();
     for (size_t at = 0;;) {
-      const size_t tab = std::min(line.find('\t', at), line.size());
-      row.push_back(line.substr(at, tab - at));
-      if (tab == line.size()) return true;
-      at = tab + 1;
+      const size_t end = std::min(line.find(between_, at), line.size());
+      row.push_back(line.substr(at, end - at));
+      if (end == line.size()) return true;
+      at = end + 1;
     }
   }
   int64_t line() const override { return lines_.line(); }
 
  private:
   LineReader lines_;
+  char between_;
 };
 
 class CsvReader : public RecordReader {
  public:
-  CsvReader(const std::string& file, Encoding encoding) : lines_(file, encoding) {}
+  CsvReader(const std::string& file, Encoding encoding, char between) : lines_(file, encoding), between_(between) {}
   bool next(Record& row) override {
     std::string_view line;
     if (!lines_.next(line)) return false;
     first_ = lines_.line();
     text_.clear();
     ends_.clear();
-    for (size_t at = 0;; ++at) {  // behind a comma
+    for (size_t at = 0;; ++at) {  // behind what separates fields
       if (at < line.size() && line[at] == '"') {
         at = quoted_field(line, at + 1);
       } else {
-        const size_t end = std::min(line.find(',', at), line.size());
+        const size_t end = std::min(line.find(between_, at), line.size());
         text_.append(line.substr(at, end - at));
         at = end;
       }
@@ -74,7 +75,7 @@ class CsvReader : public RecordReader {
       } else if (quote + 1 < line.size() && line[quote + 1] == '"') {
         text_ += '"';
         at = quote + 2;
-      } else if (quote + 1 == line.size() || line[quote + 1] == ',') {
+      } else if (quote + 1 == line.size() || line[quote + 1] == between_) {
         return quote + 1;
       } else {
         fail(ErrorKind::data, "{}: text behind the closing quote of a field\n  fix: double the quotes inside: \"\"",
@@ -84,6 +85,7 @@ class CsvReader : public RecordReader {
   }
 
   LineReader lines_;
+  char between_;
   int64_t first_ = 0;
   std::string text_;          // of all fields
   std::vector<size_t> ends_;  // of each
@@ -101,7 +103,7 @@ class ConllReader : public RecordReader {
       }
       split_line(line);
       if (words == 0 && is_comment(line)) continue;  // inside a sentence it is a word
-      if (is_span_or_empty(cells_[0])) continue;
+      if (is_span_or_empty(cells_[0]) || (words == 0 && cells_[0] == "-DOCSTART-")) continue;
       tabs_before_ = tabs_;
       if (words == 0) {
         first_ = lines_.line();
@@ -159,11 +161,15 @@ class ConllReader : public RecordReader {
 
 }  // namespace
 
+char delimiter_of(const DataSettings& options) {
+  return options.delimiter != "auto" ? options.delimiter[0] : options.format == DataFormat::csv ? ',' : '\t';
+}
+
 std::unique_ptr<RecordReader> open_records(const std::string& file, const DataSettings& options) {
   const Encoding encoding = encoding_of(options.encoding);
-  if (options.format == DataFormat::csv) return std::make_unique<CsvReader>(file, encoding);
+  if (options.format == DataFormat::csv) return std::make_unique<CsvReader>(file, encoding, delimiter_of(options));
   if (options.format == DataFormat::conll) return std::make_unique<ConllReader>(file, encoding);
-  return std::make_unique<TsvReader>(file, encoding);
+  return std::make_unique<TsvReader>(file, encoding, delimiter_of(options));
 }
 
 }  // namespace attune

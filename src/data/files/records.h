@@ -26,8 +26,11 @@ class RecordReader {
 
 /// A file of data.format tsv, csv or conll. A line end within quotes becomes a space, so that a field is a line. A
 /// sentence of conll is a row: column by column, its words' entries joined by spaces ("_" where an entry has spaces);
-/// comments, empty nodes and the spans of several words are passed over.
+/// comments, empty nodes, the spans of several words and the marks of documents (-DOCSTART-) are passed over.
 std::unique_ptr<RecordReader> open_records(const std::string& file, const DataSettings& options);
+
+/// What separates the fields of tsv and csv files: data.delimiter, or the format's own.
+char delimiter_of(const DataSettings& options);
 
 /// Which columns of a file are what.
 struct Columns {

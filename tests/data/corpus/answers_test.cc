@@ -31,7 +31,11 @@ TEST(AnswersData, TextToNumbersAndBack) {
   EXPECT_EQ(sets.write({}), "");
   EXPECT_EQ(number.write(number.read("-1.25")), "-1.25");
   EXPECT_EQ(number.read("-0"), Ids{std::bit_cast<int32_t>(0.0f)});
-  EXPECT_TRUE(number.read("1,5").empty());
+  EXPECT_EQ(number.write(number.read("1,5")), "1.5") << "a decimal comma";
+  EXPECT_EQ(number.write(number.read("0,125")), "0.125");
+  EXPECT_TRUE(number.read("1,234").empty()) << "which may be thousands";
+  EXPECT_TRUE(number.read("1.234,5").empty());
+  EXPECT_NE(number.fault("", "1,234").find("may have a decimal comma"), std::string::npos);
   EXPECT_EQ(number.width(), 1);
   EXPECT_EQ(sets.width(), 3);
   EXPECT_NE(number.fault("", "x").find("\"x\" is not a number"), std::string::npos);
@@ -64,6 +68,9 @@ TEST(AnswersData, SpansAreWellFormed) {
   EXPECT_FALSE(bioes("B-X", "O") || bioes("I-X", "S-X") || bioes("O", "E-X") || bioes("B-X", "end") ||
                bioes("E-X", "I-X"));
   EXPECT_TRUE(Answers({"tags"}, labels({"NOUN", "VERB"})).moves().empty());
+  const auto io = may({"O", "I-X", "B-Y", "I-Y"});
+  EXPECT_TRUE(io("begin", "I-X") && io("O", "I-X") && io("B-Y", "I-X")) << "no label begins these spans";
+  EXPECT_FALSE(io("O", "I-Y"));
 }
 
 TEST(AnswersData, EveryWordBeginsOnce) {

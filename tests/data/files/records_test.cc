@@ -79,6 +79,23 @@ TEST(Records, Conll) {
                 "  fix: look at that line; an empty one separates sentences");
 }
 
+TEST(Records, OtherDelimiters) {
+  const TempFolder dir;
+  DataSettings o;
+  const auto first = [&](const std::string& text, DataFormat format, const char* delimiter) {
+    o.format = format;
+    o.delimiter = delimiter;
+    const auto reader = open_records(put(dir / "a", text), o);
+    Record row;
+    EXPECT_TRUE(reader->next(row));
+    return Strings(row.begin(), row.end());
+  };
+  EXPECT_EQ(first("\"a;b\";c, d\n", DataFormat::csv, ";"), (Strings{"a;b", "c, d"}));
+  EXPECT_EQ(first("\"a\tb\"\tc\n", DataFormat::csv, "\t"), (Strings{"a\tb", "c"}));
+  EXPECT_EQ(first("a|\"b\"\n", DataFormat::csv, "|"), (Strings{"a", "b"}));
+  EXPECT_EQ(first("\"a|b\n", DataFormat::tsv, "|"), (Strings{"\"a", "b"})) << "tsv has no quotes";
+}
+
 /// All pairs of a file as "source|target*weight".
 Strings pairs_of(const std::string& file, const DataSettings& o, Sides sides = Sides::two) {
   PairReader reader({file}, o, "data.train", sides);
@@ -161,7 +178,8 @@ TEST(Columns, Messages) {
            ":3: 2 columns, wanted 3\n  fix: look at that line, or set data.columns to those that are there"},
       {named, settings(DataFormat::csv),
        "data: " + named +
-           ":1: 3 columns, wanted 2: source, comma, target\n  fix: name two of them by data.columns = [1, 2]"},
+           ":1: 3 columns, wanted 2: source, comma, target; 1 more such row below\n"
+           "  fix: name two of them by data.columns = [1, 2]"},
       {named, settings(DataFormat::csv, {"1"}),
        "recipe: data.columns = [\"1\"] has one column for source and target\n"
        "  fix: name two columns, and perhaps the weight"},
@@ -170,13 +188,14 @@ TEST(Columns, Messages) {
        "  fix: set data.columns; without a header, call two of them \"source\" and \"target\""},
       {named, settings(DataFormat::csv, {"2", "9"}),
        "data: " + named +
-           ":1: 3 columns, wanted at least 9\n  fix: look at that line, or set data.columns to those that are there"},
+           ":1: 3 columns, wanted at least 9; 2 more such rows below\n"
+           "  fix: look at that line, or set data.columns to those that are there"},
       {none, settings(DataFormat::csv, {}, true),
        "data: " + none + ": an empty file, and data.header = true wants a line of names\n  fix: check the file"},
       {semi, settings(DataFormat::csv),
        "data: " + semi +
            ":1: 1 column, wanted 2: source, comma, target\n"
-           "  fix: fields of csv are separated by commas; with tabs, set data.format = \"tsv\""},
+           "  fix: fields of csv are separated by commas unless data.delimiter says otherwise: \";\" or \"\\t\""},
   };
   for (const auto& c : cases) EXPECT_EQ(error_with_kind([&] { pairs_of(c.file, c.options); }), c.says);
 }
