@@ -18,6 +18,8 @@ namespace {
 using show::escaped;
 using show::section;
 
+constexpr int kLongestQuote = 600;  // columns
+
 constexpr const char* kLookStyle =
     R"(svg text{font-size:12px;fill:var(--text)}.maps{display:block}.c,.shade{fill:var(--heat)}.c:hover{stroke:var(--k1);stroke-width:.1}
 .ground{stroke:var(--edge)}
@@ -30,7 +32,7 @@ padding:8px;cursor:pointer;display:flex;flex-direction:column}
 .pieces span{position:relative;padding:2px 6px;border:1px solid var(--edge);border-radius:6px;font-size:15px;cursor:default}
 .pieces span::before{content:"";position:absolute;inset:0;z-index:-1;border-radius:5px;background:var(--heat);opacity:var(--w,0)}
 .pieces .on{border-color:var(--k1);box-shadow:0 0 0 1px var(--k1)}
-.pairs{display:block;max-width:100%;height:auto}.pairs text{font-size:15px}
+.pairs{display:block;max-width:100%;height:auto;overflow:visible}.pairs text{font-size:15px}
 .pair{fill:none;stroke:var(--heat);stroke-width:2;opacity:.65}.pair:hover{stroke:var(--k1);stroke-width:3.5;opacity:1}
 .legend{display:flex;flex-wrap:wrap;gap:4px 16px;font-size:14px;color:var(--soft);margin:0 0 10px}
 .legend svg{width:14px;height:14px;vertical-align:-2px;border:1px solid var(--edge)}
@@ -140,9 +142,10 @@ std::string left_out(const AttentionLook& look) {
 std::string look_page(const AttentionLook& whole) {
   const AttentionLook look = show::clipped(whole, kMostDrawn);
   std::string body = "<h1>What attended to what</h1>\n<p class=\"soft\">" + escaped(show::heading_of(look)) + ". " +
-                     escaped(show::remarks_of(look)) + "</p>\n<blockquote>" + show::label(look.source, 0) +
+                     escaped(show::remarks_of(look)) + "</p>\n<blockquote>" + show::label(look.source, kLongestQuote) +
                      "</blockquote>\n";
-  if (look.text != look.source) body += "<blockquote><b>" + show::label(look.text, 0) + "</b></blockquote>\n";
+  if (look.text != look.source)
+    body += "<blockquote><b>" + show::label(look.text, kLongestQuote) + "</b></blockquote>\n";
   body += left_out(whole);
   body += "<section>\n<h2 id=\"which\">" + escaped(show::title_of(look)) +
           "</h2>\n<p class=\"soft\" id=\"says\">Hold the pointer over a cell to see its weight.</p>\n" + legend() +

@@ -138,8 +138,8 @@ AttentionLook clipped(const AttentionLook& look, size_t most) {
 std::string title_of(const AttentionHead& head) { return fmt::format("layer {}, head {}", head.layer, head.head); }
 
 std::string title_of(const AttentionLook& look) {
-  if (look.head >= 0) return fmt::format("layer {}, head {}", look.layer, look.head);
-  return fmt::format("layer {}, mean of {} head{}", look.layer, look.heads, look.heads == 1 ? "" : "s");
+  if (look.head >= 0 || look.heads == 1) return fmt::format("layer {}, head {}", look.layer, std::max(look.head, 0));
+  return fmt::format("layer {}, mean of {} heads", look.layer, look.heads);
 }
 
 std::string heading_of(const AttentionLook& look) {

@@ -97,8 +97,8 @@ class SvgPen : public Pen {
   std::string out_;
 };
 
-/// What stands between white space.
-std::vector<std::string> words_in(const std::string& text) {
+/// What stands between white space, the first so many.
+std::vector<std::string> words_in(const std::string& text, size_t most) {
   std::vector<std::string> words;
   bool inside = false;
   for (const text::Character c : text::Characters(text)) {
@@ -107,6 +107,7 @@ std::vector<std::string> words_in(const std::string& text) {
     if (!space) text::append_utf8(words.back(), c.code);
     inside = !space;
   }
+  words.resize(std::min(words.size(), most));
   return words;
 }
 
@@ -125,13 +126,13 @@ std::string small_map(const std::string& title, const std::vector<float>& weight
 }
 
 std::string draw_pairs(const AttentionLook& look) {
-  const std::vector<std::string> source = words_in(look.source), target = words_in(look.text);
+  const std::vector<std::string> source = words_in(look.source, kMostDrawn), target = words_in(look.text, kMostDrawn);
   if (look.alignment.empty()) return "";
   constexpr double kRow = 24, kBetween = 110;
   const auto width_of = [](const std::vector<std::string>& words) {
     int most = 0;
     for (const std::string& w : words) most = std::max(most, std::min(kLongestPairWord, text::display_width(w)));
-    return 8.2 * most + 8;
+    return 9.5 * most + 10;  // letters may be capitals
   };
   const double left = width_of(source), right = left + kBetween, width = right + width_of(target),
                height = kRow * static_cast<double>(std::max(source.size(), target.size()));

@@ -11,7 +11,7 @@ namespace attune::show {
 std::string svg_maps(const AttentionLook& look, bool large, bool in_page);
 /// One map without names, a unit a cell: as large as whoever shows it wants it.
 std::string small_map(const std::string& title, const std::vector<float>& weights, size_t columns);
-/// The words of both sides below each other, and lines between those that belong together.
+/// The first words of both sides below each other, and lines between those that belong together.
 std::string draw_pairs(const AttentionLook& look);
 
 }  // namespace attune::show

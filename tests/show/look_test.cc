@@ -174,6 +174,12 @@ TEST(LookPage, LongTextsAreCutAndItIsSaid) {
   const AttentionLook some = clipped(look, kMostDrawn);
   ASSERT_EQ(some.weights.size(), kMostDrawn * kMostDrawn);
   for (size_t i = 0; i < kMostDrawn; ++i) EXPECT_EQ(some.each[0].weights[i * kMostDrawn + i], 1);
+  for (const std::string& word : look.rows) look.source += word + " ";
+  look.text = look.source;
+  look.alignment = {{0, 0}, {119, 119}};
+  EXPECT_EQ(times(draw_pairs(look), "<text"), 2 * kMostDrawn);
+  EXPECT_EQ(times(draw_pairs(look), "class=\"pair\""), 1u) << "the other one is not drawn";
+  look.alignment.clear();
   const std::string page = look_page(look);
   EXPECT_NE(page.find("The first 80 of 120 pieces are drawn."), std::string::npos);
   EXPECT_EQ(page.find("Which word belongs"), std::string::npos);
