@@ -156,8 +156,8 @@ std::string rough_note(const Comparison& c) {
     if (const Load& load = v.figures.load; load.busy() && (!most || load.taken > most->taken)) most = &load;
   if (!most) return "";
   return fmt::format(
-      "~: this machine was busy with other work meanwhile (up to {:.1f} of {} core{}): times are too high, speeds too "
-      "low",
+      "~ marks what was timed while this machine was busy with other work (up to {:.1f} of {} core{}): times are too "
+      "high, speeds too low",
       most->taken, most->cores, most->cores == 1 ? "" : "s");
 }
 
