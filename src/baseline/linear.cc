@@ -10,8 +10,8 @@ namespace attune {
 
 namespace {
 
-constexpr float kLinearRate = 0.3f;
-constexpr int64_t kLinearRounds = 8;
+constexpr float kLinearRate = 0.2f;
+constexpr int64_t kLinearRounds = 10;
 constexpr int64_t kLinearWork = 300'000'000;  // multiplications, about half a second
 constexpr int64_t kMostLinearWeights = 1 << 22;
 

@@ -10,7 +10,7 @@ namespace attune {
 namespace {
 
 constexpr int kOrderOfLetters = 6, kOrderOfPieces = 3;
-constexpr int64_t kTextBlock = 1 << 16;  // tokens of a text that is too long, taken at once
+constexpr int64_t kTextBlocks = 32;  // of texts that are too long
 
 /// Calls f with the texts of a corpus as a model is asked for them: lines with their end mark, or texts. Of texts that
 /// have more than `most` tokens: with blocks of them.
@@ -30,13 +30,11 @@ void for_texts(const Corpus& corpus, int64_t most, F f) {
   }
   const auto& starts = corpus.target.start;
   const int64_t all = corpus.target.tokens();
-  const bool whole = all <= most;
-  const int64_t blocks = (all + kTextBlock - 1) / kTextBlock;
-  const auto chosen = whole ? std::vector<int64_t>{} : spread_evenly(blocks, std::max<int64_t>(1, most / kTextBlock));
-  for (const int64_t block : chosen)
-    f(corpus.tokens(block * kTextBlock, std::min(all, (block + 1) * kTextBlock), buffer));
-  for (size_t t = 0; whole && t + 1 < starts.size(); ++t)
+  for (size_t t = 0; all <= most && t + 1 < starts.size(); ++t)
     if (starts[t] < starts[t + 1]) f(corpus.tokens(starts[t], starts[t + 1], buffer));
+  if (all <= most) return;
+  const int64_t block = std::max<int64_t>(1, most / kTextBlocks);
+  for (const int64_t from : spread_evenly(all - block + 1, kTextBlocks)) f(corpus.tokens(from, from + block, buffer));
 }
 
 }  // namespace

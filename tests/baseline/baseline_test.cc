@@ -22,12 +22,17 @@ struct BaselineData {
   TrainingData data;
 
   /// Files by their names; the recipe is about train and valid.
-  BaselineData(const std::string& recipe_text, const std::vector<std::pair<std::string, std::string>>& files) {
+  BaselineData(const std::string& recipe_text, const std::vector<std::pair<std::string, std::string>>& files,
+               bool on_disk = false) {
     for (const auto& [name, text] : files) put(folder / name, text);
     put(folder / "recipe.toml", recipe_text);
     recipe = load_recipe_for_run(folder / "recipe.toml");
     tokenizers = learn_tokenizers(recipe);
-    data = read_training_data(recipe.data, encoders_of(recipe, tokenizers), 1, nullptr);
+    CorpusPlace place;
+    place.folder = folder.path();
+    place.in_memory = on_disk ? 10 : place.in_memory;
+    data = read_training_data(recipe.data, encoders_of(recipe, tokenizers), 1, nullptr, &place);
+    EXPECT_EQ(data.train.stored != nullptr, on_disk);
   }
   BaselineTask task() const { return {recipe, data, tokenizers}; }
   /// By its name; empty where it does not fit.
@@ -165,6 +170,33 @@ TEST(Baselines, LookAtSoManyTokensAtMost) {
   const double some = *guess_by_baselines(task)[0].loss;
   EXPECT_GT(some, all);
   EXPECT_LT(some, 0.5);
+}
+
+TEST(Baselines, SayTheSameOfWhatIsOnTheDisk) {
+  const std::string texts = repeated("one two\ntwo one three\n", 20), labels = repeated("a\tone\nb\ttwo three\n", 20);
+  const std::string pair = "train = [\"train.txt\", \"train.txt\"]\nvalid = [\"valid.txt\", \"valid.txt\"]\n";
+  const std::vector<std::pair<std::string, std::string>> tasks{
+      {recipe_of("translate", pair), texts},
+      {recipe_of("language", kTsv), texts},
+      {recipe_of("language", std::string(kTsv) + "stream = true\nmax_length = 8\n"), texts},
+      {recipe_of("classify", kTsv), labels},
+      {recipe_of("tag", std::string(kTsv) + "format = \"conll\"\ncolumns = [2, 1]\n"),
+       repeated("A one\nB two\n\n", 20)}};
+  for (const auto& [recipe, text] : tasks) {
+    const std::vector<std::pair<std::string, std::string>> files{{"train.txt", text}, {"valid.txt", text}};
+    const BaselineData memory(recipe, files), disk(recipe, files, true);
+    for (const int64_t most : {1'000'000, 30}) {
+      BaselineTask a = memory.task(), b = disk.task();
+      a.most_tokens = b.most_tokens = most;
+      const auto x = guess_by_baselines(a), y = guess_by_baselines(b);
+      ASSERT_EQ(x.size(), y.size());
+      ASSERT_FALSE(x.empty()) << recipe;
+      for (size_t i = 0; i < x.size(); ++i) {
+        EXPECT_EQ(x[i].lines, y[i].lines) << recipe;
+        EXPECT_EQ(x[i].loss, y[i].loss) << recipe;
+      }
+    }
+  }
 }
 
 std::string big_endian(uint32_t x) {
