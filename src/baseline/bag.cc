@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/hash.h"
+#include "base/random.h"
 #include "baseline/answer_rows.h"
 #include "baseline/examples.h"
 #include "baseline/linear.h"
@@ -31,7 +32,7 @@ class BagOfText {
         hashes_.push_back(hash64(texts[t][i], t));
         if (i > 0) hashes_.push_back(hash64(texts[t][i - 1] + " " + texts[t][i], t));
       }
-    if (texts.size() == 2) compare(texts[0], texts[1], 0), compare(texts[1], texts[0], 1);
+    for (size_t t = 0; texts.size() == 2 && t < 2; ++t) compare(texts[t], texts[1 - t], t);
     return hashes_;
   }
 

@@ -1,5 +1,6 @@
 // How baselines look at a corpus: some of its examples, and what their ids say.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <string>

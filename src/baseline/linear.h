@@ -19,7 +19,6 @@ class SparseRows {
   /// Scaled to length 1, so that long texts count as short ones do.
   void add(std::span<const Feature> row);
   int64_t count() const { return std::ssize(start_) - 1; }
-  int64_t features() const { return start_.back(); }
   std::span<const Feature> operator[](int64_t i) const {
     const auto at = static_cast<size_t>(i);
     return {features_.data() + start_[at], static_cast<size_t>(start_[at + 1] - start_[at])};

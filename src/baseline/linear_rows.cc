@@ -1,5 +1,7 @@
 #include "baseline/linear_rows.h"
 
+#include <algorithm>
+
 #include "baseline/answer_rows.h"
 #include "baseline/examples.h"
 #include "baseline/linear.h"
@@ -11,7 +13,7 @@ namespace {
 constexpr int64_t kPictures = 20'000;
 constexpr int64_t kPixels = 8'000'000;
 
-/// Numbers that are not zero, by their places from `first` on.
+/// Numbers that are not zero, by their places.
 std::vector<Feature> features_of(std::span<const float> values) {
   std::vector<Feature> all;
   for (size_t i = 0; i < values.size(); ++i)

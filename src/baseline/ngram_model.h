@@ -20,7 +20,6 @@ class GrowingMap {
   uint32_t add(uint64_t key, bool* is_new);
   /// 0: it is not there.
   uint32_t find(uint64_t key) const { return slots_.empty() ? 0 : slots_[place(key)]; }
-  int64_t size() const { return std::ssize(keys_); }
   uint64_t key(uint32_t number) const { return keys_[number - 1]; }
 
  private:

@@ -1,5 +1,6 @@
 #include "baseline/word_by_word.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 #include "base/text.h"
