@@ -39,7 +39,7 @@ _attune() {
     " new "*) words="--train --valid --test --columns --out --time --force --truncate $common" ;;
     " train"*) words="--out --set --fresh $common" ;;
     " compare"*) words="--over --out --set --fresh $common" ;;
-    " average"*) words="--out --last --force $common" ;;
+    " average"*) words="--out --last --early --no-judge --force $common" ;;
     " quantize"*) words="--out --type --dev --max-loss --shortlist --shortlist-data --shortlist-translations --shortlist-frequent --force $search $common" ;;
     " info") words="models inputs mixers mechanisms scores positions optimizers heads pools recipe --markdown $common" ;;
     " info "*) words="--markdown $common" ;;

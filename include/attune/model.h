@@ -50,6 +50,9 @@ struct ModelDescription {
   std::vector<ModelFile> files;
   int64_t bytes = 0;                                          // of all of them
   std::vector<std::pair<std::string, std::string>> metadata;  // of the weights
+  std::string
+      weights;  // which they are: "the best, update 1,900 of 2,000: bleu 18.2"; "" when the folder does not tell
+  std::vector<std::string> told_by_weights;  // keys of the metadata that this tells
 
   int64_t step = -1;                 // updates done, when the folder tells
   std::vector<int64_t> checkpoints;  // steps, oldest first
@@ -69,17 +72,25 @@ struct ModelDescription {
 ModelDescription describe_model(const std::string& folder);
 
 struct AverageOptions {
-  int64_t last = 0;  // how many checkpoints of a run, the newest ones; 0: 10
+  int64_t last = 0;    // how many checkpoints of a run at most, the newest ones; 0: 10
+  bool early = false;  // those of the first half of the run too
+  bool judge = true;   // of a run: compare with the model it has, on its validation set
   bool replace = false;
+  int threads = 0;  // that judge; 0: all cores
 };
 struct AverageReport {
   std::vector<std::string> models;  // what was averaged
   int64_t parameters = 0;
   std::vector<std::string> notes;  // a sentence each
+  /// Where it was judged: by train.metric, beside the model of the run, or where that has none its last checkpoint.
+  bool judged = false, better = false;
+  std::string metric, against;  // against: that model's folder
+  double score = 0, against_score = 0;
+  std::string verdict;  // the same in a sentence, or why it was not judged; "" where nobody asked
 };
 /// The mean weights of several models as a model in `out`, with their recipe and tokenizer. `models` are model folders,
-/// or one run whose checkpoints are meant. Throws when models are of different kinds, and says how they differ; when
-/// `out` holds a model already, unless `replace`.
+/// or one run whose checkpoints are meant. It is written whatever it is worth; `verdict` says that. Throws when models
+/// are of different kinds, and says how they differ; when `out` holds a model already, unless `replace`.
 AverageReport average(const std::vector<std::string>& models, const std::string& out,
                       const AverageOptions& options = {});
 

@@ -15,7 +15,7 @@
 namespace attune {
 
 struct TrainerOptions {
-  std::string recipe;
+  std::string recipe;             // or the folder of a run, to go on with that
   std::string out;                // the run's folder; "": beside the recipe, translate.toml -> translate-model
   std::vector<std::string> sets;  // "key=value" on top of the recipe
   bool fresh = false;             // start anew, whatever the folder holds
@@ -74,6 +74,17 @@ struct BaselineScore {
   std::vector<std::pair<std::string, double>> scores;  // all that was measured, as of a ValidationResult
 };
 
+/// Weights that a run may end with.
+struct FinalWeights {
+  /// trained: with train.ema, those of the last update without their moving average. last: where nothing is validated.
+  enum class Kind { best, last, mean, trained } kind = Kind::best;
+  std::vector<int64_t> updates;  // of its checkpoint, or of all those that it is the mean of, oldest first
+  double score = 0;              // on the validation set, by train.metric
+
+  /// "the mean of updates 1,200 to 2,000 (5 checkpoints)"
+  std::string text() const;
+};
+
 struct TrainingOutcome {
   enum class Reason { finished, out_of_patience, interrupted } reason = Reason::finished;
   std::string model;  // the folder to translate with
@@ -84,12 +95,17 @@ struct TrainingOutcome {
   int64_t averaged = 0;  // checkpoints the model is the mean of; 0: it is the best one
   double final_score = 0;
   bool has_score = false;
-  bool was_over = false;  // the run had ended before: nothing was done, the model is as it was
+  std::vector<FinalWeights> judged;  // what the run could end with: the model's own weights first
+  bool was_over = false;             // the run had ended before: nothing was done, the model is as it was
   double seconds = 0;
   std::string baseline;          // the best of those that are judged by the metric; "": there is none
   double baseline_score = 0;     // by the metric
   bool beats_baseline = true;    // the final score is better
   std::string baseline_warning;  // what to do where it is not
+
+  /// What the model is, and what else it could have been: "the mean of updates 1,200 to 2,000 (5 checkpoints): bleu
+  /// 18.20; the best one alone, update 1,900, had 17.60".
+  std::string model_text() const;
 };
 
 /// Any of them may be missing. They are called by the thread that runs run().

@@ -10,6 +10,7 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
+#include "checkpoint/weights_text.h"
 #include "data/files/data_files.h"
 #include "data/tokenizers.h"
 #include "decode/shortlist.h"
@@ -85,7 +86,11 @@ void read_weights(ModelDescription& d) {
     if (!is_scale_of_int8(file, t)) d.parameters += t.size();
   }
   d.stored_as = join({types.begin(), types.end()}, ", ");
-  for (const auto& [key, value] : file.metadata()) d.metadata.emplace_back(shown_name(key), shown_name(value));
+  d.weights = shown_name(weights_text(file.metadata()));
+  for (const auto& [key, value] : file.metadata()) {
+    d.metadata.emplace_back(shown_name(key), shown_name(value));
+    if (tells_weights(key) && !d.weights.empty()) d.told_by_weights.push_back(key);
+  }
   const auto rows = [&](const char* name) {
     const StoredTensor* t = file.find(name);
     return t && !t->dims.empty() ? t->dims[0] : 0;

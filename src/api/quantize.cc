@@ -13,6 +13,7 @@
 #include "checkpoint/model_folder.h"
 #include "checkpoint/quantized.h"
 #include "checkpoint/tensors.h"
+#include "checkpoint/weights_text.h"
 #include "inference/model_files.h"
 #include "inference/predictor.h"
 #include "measure/labels.h"
@@ -311,7 +312,8 @@ QuantizeReport quantize(const std::string& model, const std::string& out, const 
   contents.recipe = read_file(model + "/" + kRecipeName);
   contents.tokenizer = model + "/" + kTokenizerName;
   contents.metadata = SafetensorsFile(model + "/" + kModelName).metadata();
-  if (options.type != "f32") contents.metadata["quantized"] = options.type;
+  if (options.type != "f32") contents.metadata[kQuantized] = options.type;
+  contents.metadata.erase(kScore);  // it is another's
   report.bytes_before = static_cast<int64_t>(fs::file_size(model + "/" + kModelName));
 
   const Recipe recipe = recipe_with_dev(model, options);

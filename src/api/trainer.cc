@@ -15,9 +15,37 @@ namespace attune {
 
 namespace {
 
+namespace fs = std::filesystem;
+
 std::string default_run(const std::string& recipe) {
-  const std::filesystem::path path(recipe);
+  const fs::path path(recipe);
   return (path.parent_path() / (path.stem().string() + "-model")).string();
+}
+
+/// The folder of a run stands for the recipe that its newest checkpoint has: paths in there are absolute. Another
+/// folder is refused.
+void take_recipe_of_run(TrainerOptions& options) {
+  std::error_code ignored;
+  const std::string folder = options.recipe;
+  if (!fs::is_directory(folder, ignored)) return;
+  if (const auto found = latest_checkpoint(folder)) {
+    options.recipe = found->checkpoint.path + "/" + kRecipeName;
+    if (options.out.empty()) options.out = folder;
+    return;
+  }
+  const auto has = [&](const char* name) { return fs::exists(fs::path(folder) / name, ignored); };
+  if (has(kTrainerName))
+    fail(ErrorKind::usage,
+         "{} is one checkpoint of a run\n  fix: name the run's folder to go on with it, or let a recipe begin with it: "
+         "--set train.start={}",
+         folder, folder);
+  if (has(kModelName))
+    fail(ErrorKind::usage,
+         "{} holds a model, but no checkpoints to go on from\n  fix: to train it further, give a recipe and --set "
+         "train.start={}",
+         folder, folder);
+  fail(ErrorKind::usage, "{} is a folder, and there is no run in it\n  fix: give a recipe; `attune new` writes one",
+       folder);
 }
 
 /// Words a recipe may say, but that no code stands behind.
@@ -32,7 +60,7 @@ void refuse_what_is_not_there(const Recipe& recipe) {
   check_parts(model.parameters(), recipe.train.start_parts, "train.start_parts");
   Guidance(model, recipe.train.guide);
   // A schedule that needs an end says so at once, not after the warm-up.
-  if (depends_on_end(recipe.train.schedule)) learning_rate(recipe.train, INT64_MAX, last_update(recipe.train));
+  check_end(recipe.train);
 }
 
 }  // namespace
@@ -46,14 +74,16 @@ struct Trainer::Body {
 
 Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()) {
   body_->options = options;
-  body_->recipe = load_recipe_for_run(options.recipe, options.sets);
-  body_->out = options.out.empty() ? default_run(options.recipe) : options.out;
+  take_recipe_of_run(body_->options);
+  const TrainerOptions& o = body_->options;
+  body_->recipe = load_recipe_for_run(o.recipe, o.sets);
+  body_->out = o.out.empty() ? default_run(o.recipe) : o.out;
   if (std::error_code ignored; std::filesystem::is_regular_file(body_->out, ignored))
     fail(ErrorKind::usage, "{} is a file, and --out names a folder\n  fix: choose another name", body_->out);
   with_places(body_->recipe.places, [&] {
     refuse_what_is_not_there(body_->recipe);
     // A run that was begun goes on, whatever it says.
-    if (options.fresh || checkpoints(body_->out).empty()) refuse_unused(body_->recipe);
+    if (o.fresh || checkpoints(body_->out).empty()) refuse_unused(body_->recipe);
     const DataSettings& data = body_->recipe.data;
     check_files("data.train", data.train, data.encoding);
     check_files("data.valid", data.valid, data.encoding);

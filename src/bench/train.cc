@@ -49,7 +49,7 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
     }
     const Stopwatch watch;
     const Batch* batch = &prefetch.next();
-    const UpdateResult r = learner.update({&batch, 1}, {.last = bench.warm + bench.updates});
+    const UpdateResult r = learner.update({&batch, 1}, {.last = static_cast<double>(bench.warm + bench.updates)});
     if (i < 0) continue;
     times.push_back(watch.seconds());
     flops += r.flops;

@@ -18,15 +18,6 @@ constexpr std::string_view kStep = "step-", kStaged = ".staged-", kPruned = ".pr
 
 std::string folder_of(const std::string& dir) { return dir + "/checkpoints"; }
 
-/// The number in "step-00012000"; -1 for any other name.
-int64_t step_of(const std::string& name) {
-  int64_t step = -1;
-  if (!name.starts_with(kStep) || name.size() < kStep.size() + 8) return -1;
-  const char *from = name.data() + kStep.size(), *to = name.data() + name.size();
-  const auto r = std::from_chars(from, to, step);
-  return r.ec == std::errc{} && r.ptr == to && *from != '-' ? step : -1;
-}
-
 std::vector<fs::path> entries_of(const std::string& folder) {
   std::vector<fs::path> entries;
   std::error_code error;
@@ -53,8 +44,18 @@ std::string first_line_of(const std::string& text) { return text.substr(0, text.
 
 }  // namespace
 
+std::string checkpoint_name(int64_t step) { return fmt::format("{}{:08}", kStep, step); }
+
+int64_t checkpoint_step(const std::string& name) {
+  int64_t step = -1;
+  if (!name.starts_with(kStep) || name.size() < kStep.size() + 8) return -1;
+  const char *from = name.data() + kStep.size(), *to = name.data() + name.size();
+  const auto r = std::from_chars(from, to, step);
+  return r.ec == std::errc{} && r.ptr == to && *from != '-' ? step : -1;
+}
+
 std::string checkpoint_path(const std::string& dir, int64_t step) {
-  return fmt::format("{}/{}{:08}", folder_of(dir), kStep, step);
+  return folder_of(dir) + "/" + checkpoint_name(step);
 }
 
 std::string save_checkpoint(const std::string& dir, int64_t step, const ModelContents& contents) {
@@ -69,7 +70,7 @@ std::string save_checkpoint(const std::string& dir, int64_t step, const ModelCon
 std::vector<Checkpoint> checkpoints(const std::string& dir) {
   std::vector<Checkpoint> found;
   for (const fs::path& p : entries_of(folder_of(dir)))
-    if (const int64_t step = step_of(p.filename().string()); step >= 0 && is_folder(p))
+    if (const int64_t step = checkpoint_step(p.filename().string()); step >= 0 && is_folder(p))
       found.push_back({step, p.string()});
   std::sort(found.begin(), found.end(), [](const auto& a, const auto& b) { return a.step < b.step; });
   return found;

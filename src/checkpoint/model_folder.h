@@ -54,6 +54,9 @@ struct Checkpoint {
   int64_t step = 0;
   std::string path;
 };
+/// "step-00012000", and the number of such a name; -1 of any other.
+std::string checkpoint_name(int64_t step);
+int64_t checkpoint_step(const std::string& name);
 /// Where the one of a step is, or would be.
 std::string checkpoint_path(const std::string& dir, int64_t step);
 /// All there are by name, unchecked, oldest first.

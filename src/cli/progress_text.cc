@@ -189,12 +189,8 @@ std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
                     fmt::format(": {} updates, {} of training", thousands(o.updates), duration_text(o.seconds));
   if (o.reason == Reason::out_of_patience) out += fmt::format(", no better since update {}", thousands(o.best_update));
   out += "\n";
-  if (o.has_score) {
-    const std::string which = o.averaged > 0 ? fmt::format("the average of {} checkpoints", o.averaged)
-                                             : fmt::format("the best, of update {}", thousands(o.best_update));
-    out += fmt::format("the model is {}: {} on the validation set\n", which,
-                       paint.strong(score_text(o.metric, o.final_score)));
-  }
+  if (o.has_score) out += fmt::format("on the validation set: {}\n", paint.strong(score_text(o.metric, o.final_score)));
+  if (!o.judged.empty()) out += "the model is " + o.model_text() + "\n";
   if (!o.baseline_warning.empty()) out += paint.notice("warning") + ": " + o.baseline_warning + "\n";
   return out;
 }

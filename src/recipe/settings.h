@@ -248,7 +248,7 @@ struct TrainOptions {
     v("beta2", beta2, "decay of adam's second moment", from_below(0, 1));
     v("epsilon", epsilon, "keeps adam's division by the second moment tame", above(0));
     v("weight_decay", weight_decay, "decoupled decay of the weights", at_least(0));
-    v("schedule", schedule, "how the learning rate goes after warm-up",
+    v("schedule", schedule, "how the learning rate goes after warm-up; cosine, linear, exponential: down until the end",
       one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential", "plateau"}));
     v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
     v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));
@@ -272,9 +272,11 @@ struct TrainOptions {
     v("metric", metric, "what \"best\" means; language: perplexity",
       one_of({"bleu", "exact", "chrf", "chrf++", "ter", "rouge", "wer", "cer", "loss", "perplexity", "accuracy", "f1",
               "span-f1", "set-f1", "pearson", "mse"}));
-    v("keep", keep, "checkpoints that stay", between(1, 1e6));
-    v("average", average, "checkpoints averaged at the end; 1: none", between(1, 1e6));
-    v("average_of", average_of, "the last ones or those that validated best", one_of({"last", "best"}));
+    v("keep", keep, "checkpoints that stay, beside the best and the newest", between(1, 1e6));
+    v("average", average, "checkpoints of the later half averaged at the end, if that validates better; 1: none",
+      between(1, 1e6));
+    v("average_of", average_of, "the last ones, or those that validated best, whenever that was",
+      one_of({"last", "best"}));
     v("patience", patience, "validations without a better one that end the run; 0: no limit", between(0, 1e9));
     v("ema", ema, "decay of a moving average of the weights, which is validated and kept: 0.999; 0: none",
       from_below(0, 1));

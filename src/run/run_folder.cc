@@ -293,7 +293,7 @@ void RunFolder::save(Learner& learner, const Progress& progress, const Tokenizer
   save_checkpoint(dir_, progress.updates, c);
   std::set<int64_t> spared;
   for (const Milestone& m : milestones_) spared.insert(m.update);
-  spared.insert({progress.updates, progress.good_update});
+  spared.insert({progress.updates, progress.good_update, progress.best_update});
   prune(dir_, 2, spared);  // were the newest damaged, the one before could be gone on from
 }
 

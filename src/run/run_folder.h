@@ -1,9 +1,11 @@
 // The folder of a run: what is written there, and how a run goes on from it.
 #pragma once
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "attune/trainer.h"
 #include "checkpoint/model_folder.h"
 #include "inference/model_files.h"
 #include "train/loop.h"
@@ -62,20 +64,27 @@ class RunFolder {
   void add_milestone(int64_t update, double score) { milestones_.push_back({update, score}); }
   /// The model so far is the best: it becomes the folder's own.
   void save_best(Learner& learner, const Progress& progress, const Tokenizers& tokenizers);
-  /// Whether the folder's own model is what a run that ended there leaves: then nothing is left to do.
+  /// Whether the folder's own model is what a run that ended there left: then nothing is left to do.
   bool is_complete(const Progress& progress) const;
-  /// At the end: the mean of the milestones that the recipe wants, if more than one. Returns how many.
-  int64_t save_average(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
-  /// At the end, where the folder's own model is not the best one, because it was removed or the recipe wanted another
-  /// before: takes it from its checkpoint, or where that is gone too, the last one.
-  void save_best_again(Learner& learner, const Progress& progress, const Tokenizers& tokenizers, ThreadPool* pool);
+  /// At the end: the best one as it was validated, or where its weights are gone, the best that is there.
+  FinalWeights best(const Progress& progress) const;
+  /// At the end: the mean of the milestones that the recipe wants, of the later half of the run, and that of half as
+  /// many. None where one checkpoint or less is left. They are still to be judged.
+  std::vector<FinalWeights> means(const Progress& progress) const;
+  /// Makes such weights the model's.
+  void take(const FinalWeights& weights, Model& model, ThreadPool* pool) const;
+  /// Makes the model, whose weights these are, the folder's own and the run's last word. `judged`: they have a score.
+  void save_final(const FinalWeights& weights, bool judged, Learner& learner, const Progress& progress,
+                  const Tokenizers& tokenizers);
 
  private:
   void check_start(const Checkpoint& from, const Recipe& before) const;
-  /// The folders of those of to_average that are whole; none where only one is left, which would be no mean.
-  std::vector<std::string> models_to_average() const;
   ModelContents contents(Learner& learner, const Progress& progress, const Tokenizers& tokenizers) const;
+  /// Those that may be averaged at the end, whenever that is.
   std::vector<Milestone> to_average() const;
+  /// A folder that has the kept weights of an update: its checkpoint, or the run's own; "" where they are gone.
+  std::string source_of(int64_t update) const;
+  FinalWeights mean_of(std::span<const Milestone> milestones) const;
 
   std::string dir_;
   const Recipe& recipe_;

@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "checkpoint/weights_text.h"
 #include "show/png.h"
 
 namespace attune {
@@ -193,15 +194,18 @@ void TrainLog::outcome(const TrainingOutcome& o) {
                                                                            : "interrupted";
   say(fmt::format("{} after {} updates, {} of training", why, thousands(o.updates), duration_text(o.seconds)));
   if (o.reason == TrainingOutcome::Reason::interrupted) return;
-  if (o.averaged > 0) say(fmt::format("the model is the average of the {} checkpoints chosen", o.averaged));
-  if (o.has_score) say(fmt::format("validation {} of the model: {:.2f}", o.metric, o.final_score));
+  say("the model is " + o.model_text());
   if (!o.baseline_warning.empty())
     for (const std::string& line : split("warning: " + o.baseline_warning, '\n')) say(line);
-  OrderedJson json{{"update", o.updates},
-                   {"finished", true},
-                   {"averaged", o.averaged},
-                   {"valid_" + o.metric, o.has_score ? OrderedJson(o.final_score) : OrderedJson()},
-                   {"seconds", std::round(o.seconds * 10) / 10}};
+  OrderedJson json{{"update", o.updates}, {"finished", true}, {"averaged", o.averaged}};
+  json["weights"] = kWeightsKinds[static_cast<size_t>(o.judged.front().kind)];
+  json["of_updates"] = o.judged.front().updates;
+  json["valid_" + o.metric] = o.has_score ? OrderedJson(o.final_score) : OrderedJson();
+  for (const FinalWeights& w : o.judged)
+    if (o.has_score)
+      json["judged"].push_back(
+          {{"weights", kWeightsKinds[static_cast<size_t>(w.kind)]}, {"of_updates", w.updates}, {"score", w.score}});
+  json["seconds"] = std::round(o.seconds * 10) / 10;
   if (!o.baseline.empty()) {
     json["baseline"] = o.baseline;
     json["baseline_score"] = o.baseline_score;

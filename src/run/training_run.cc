@@ -88,6 +88,12 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       learner_(model_, fit_to_memory(), largest_of(data_.train), pool_),
       validator_(model_, data_, tokenizers_, recipe_, pool_) {
   model_.initialize(recipe_.train.seed);
+  phase("trying how fast it is");
+  tried_ = try_updates(learner_, data_.train, recipe_.train, place_.from ? place_.from->step : 0);
+  if (tried_) {
+    learner_.restart();
+    model_.initialize(recipe_.train.seed);
+  }
   if (!place_.from && !recipe_.train.vectors.empty())
     place_.notes.push_back(give_word_vectors(recipe_.train.vectors, *tokenizers_.source, model_));
   if (start_) {
@@ -198,7 +204,7 @@ TrainingPlan TrainingRun::plan() const {
   p.resumed_at = progress_.updates;
   p.memory = held_ + learner_.memory().total();
   p.threads = pool_.threads();
-  p.seconds = seconds_to_go();
+  p.seconds = time_.seconds(progress_);
   p.notes = place_.notes;
   p.notes.insert(p.notes.end(), tokenizers_.notes.begin(), tokenizers_.notes.end());
   if (start_) p.notes.insert(p.notes.end(), start_->notes().begin(), start_->notes().end());
@@ -228,9 +234,7 @@ TrainingPlan TrainingRun::plan() const {
   return p;
 }
 
-double TrainingRun::seconds_to_go() const {
-  const Period& stop = recipe_.train.stop;
-  if (stop.unit == Period::Unit::minutes) return std::max(0.0, 60 * stop.count - progress_.seconds);
+double TrainingRun::likely_seconds() const {
   const Corpus& corpus = data_.train;
   // Of an example as most are: the mean of the lines, or a window of texts.
   const int64_t examples = corpus.window > 0 ? corpus.rows() / corpus.window : corpus.sizes().examples;
@@ -238,6 +242,7 @@ double TrainingRun::seconds_to_go() const {
   const Segments target = Segments::single(corpus.rows() / examples);
   const double epoch = static_cast<double>(corpus.rows()) / static_cast<double>(target.rows()) *
                        training_flops(model_, {corpus.one_sided() ? nullptr : &source, target});
+  const Period& stop = recipe_.train.stop;
   double tokens = stop.count;  // of the target side, at the end
   const auto per_epoch = static_cast<double>(corpus.rows());
   // A batch is full when its larger side is, and ends with the epoch.
@@ -246,8 +251,18 @@ double TrainingRun::seconds_to_go() const {
     tokens *= std::min(per_epoch, per_epoch / larger * static_cast<double>(recipe_.train.batch_tokens.tokens)) *
               static_cast<double>(recipe_.train.accumulate);
   if (stop.unit == Period::Unit::epochs) tokens *= per_epoch;
-  tokens -= static_cast<double>(progress_.target_tokens);
-  return std::max(0.0, tokens / per_epoch * epoch / (peak_ * kLikelyShareOfPeak));
+  return tokens / per_epoch * epoch / (peak_ * kLikelyShareOfPeak);
+}
+
+TimeToGo TrainingRun::time_to_go() const {
+  TimeToGo::Validations validations;
+  if (validator_.possible()) {
+    const bool means = recipe_.train.average > 1;
+    validations = {data_.valid.rows(), recipe_.task == Task::translate, (means ? 2 : 0) + (recipe_.train.ema > 0)};
+  }
+  TimeToGo time(recipe_.train, data_.train.size(), validations, tried_, likely_seconds());
+  time.begin(progress_);
+  return time;
 }
 
 // --- on the way ------------------------------------------------------------------------------------------------------
@@ -266,7 +281,7 @@ TrainingStatus TrainingRun::status(const UpdateResult& r, const Progress& p) {
   s.target_tokens_per_s = smoothed_.tokens_per_s();
   s.share_of_peak = smoothed_.flops_per_s() / peak_;
   s.seconds = p.seconds;
-  if (s.share_done > 0) s.seconds_left = p.seconds * (1 - s.share_done) / s.share_done;
+  s.seconds_left = time_.seconds(p);
   s.skipped = p.skipped;
   s.memory = resident_bytes();
   return s;
@@ -288,6 +303,7 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
       return last_score_;
     };
   loop.on_validated = [&](double, bool best, const Progress& p) {
+    time_.validated(last_validation_.seconds);
     last_validation_.best = best;
     last_validation_.best_update = p.best_update;
     last_validation_.best_score = std::abs(p.best_score);
@@ -317,41 +333,11 @@ LoopEvents TrainingRun::loop_events(TrainLog& log, const std::atomic<bool>& stop
 
 // --- the whole of it -------------------------------------------------------------------------------------------------
 
-TrainingOutcome TrainingRun::outcome(Ended ended) const {
-  TrainingOutcome o;
-  o.reason = ended == Ended::asked      ? TrainingOutcome::Reason::interrupted
-             : ended == Ended::finished ? TrainingOutcome::Reason::finished
-                                        : TrainingOutcome::Reason::out_of_patience;
-  o.model = out_;
-  const bool masked = recipe_.task == Task::language && recipe_.model.shape == ModelShape::encoder;
-  o.task = masked ? "missing words" : task_names()[static_cast<size_t>(recipe_.task)];
-  o.updates = progress_.updates;
-  o.best_update = progress_.best_update;
-  if (progress_.best_update > 0) o.best_score = std::abs(progress_.best_score);
-  o.metric = recipe_.train.metric;
-  o.seconds = progress_.seconds;
-  return o;
-}
-
-void TrainingRun::finish(TrainingOutcome& o) {
-  if (recipe_.train.average > 1) phase("averaging");
-  o.averaged = place_.folder.save_average(learner_, progress_, tokenizers_, &pool_);
-  if (o.averaged == 0 && !validator_.possible())
-    place_.folder.save_best(learner_, progress_, tokenizers_);
-  else if (o.averaged == 0 && !place_.folder.is_complete(progress_))
-    place_.folder.save_best_again(learner_, progress_, tokenizers_, &pool_);
-  o.has_score = validator_.possible();
-  o.final_score = o.best_score;
-  if (o.averaged == 0 || !o.has_score) return;
-  phase("validating");
-  double score = 0;
-  o.final_score = validator_(progress_, &score).score;
-}
-
 TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
   place_.make();
   if (options_.fresh) place_.folder.clear();
   peak_ = peak_gflops(pool_.threads()) * 1e9;
+  time_ = time_to_go();
   TrainLog log(out_, progress_.updates, events_);
   const TrainingPlan foreseen = plan();
   log.plan(foreseen);

@@ -8,6 +8,7 @@
 #include "attune/trainer.h"
 #include "run/run_folder.h"
 #include "run/start_model.h"
+#include "run/time_to_go.h"
 #include "run/train_log.h"
 #include "run/validator.h"
 
@@ -58,11 +59,15 @@ class TrainingRun {
   TrainingPlan plan() const;
   Tokenizers first_tokenizers() const;
   const TrainOptions& fit_to_memory();
-  double seconds_to_go() const;
+  /// By what such a model costs, where nothing was measured.
+  double likely_seconds() const;
+  TimeToGo time_to_go() const;
   TrainingStatus status(const UpdateResult& r, const Progress& p);
   LoopEvents loop_events(TrainLog& log, const std::atomic<bool>& stop);
   TrainingOutcome outcome(Ended ended) const;
   void finish(TrainingOutcome& o);
+  std::vector<FinalWeights> judge_all();
+  void judge(FinalWeights weights, std::vector<FinalWeights>& all);
 
   const TrainerOptions& options_;
   Recipe recipe_;
@@ -78,7 +83,9 @@ class TrainingRun {
   Learner learner_;
   Validator validator_;
   Progress progress_;
-  double peak_ = 0;  // operations a second
+  double peak_ = 0;                // operations a second
+  std::optional<Progress> tried_;  // updates before the first, to see what they take
+  TimeToGo time_;
   Smoothed smoothed_;
   double updated_at_ = 0;
   ValidationResult last_validation_;

@@ -32,7 +32,7 @@ struct UpdateResult {
 
 /// What an update must know of the run it is part of.
 struct Pace {
-  int64_t last = 0;  // the number of the run's last update, where it is known
+  double last = 0;   // the number of the run's last update, as far as it is known
   double scale = 1;  // of the schedule's rate: what plateaus and accidents made of it
 };
 

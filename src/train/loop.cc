@@ -11,9 +11,6 @@
 
 namespace attune {
 
-namespace {
-
-/// How far a run is in the unit of a period.
 double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
   switch (unit) {
     case Period::Unit::updates:
@@ -27,6 +24,8 @@ double reached(Period::Unit unit, const Progress& p, int64_t corpus_size) {
   }
   return 0;
 }
+
+namespace {
 
 [[noreturn]] void fail_diverged(const std::string& why, const Progress& p, double rate) {
   fail(ErrorKind::diverged,
@@ -88,6 +87,18 @@ double share_done(const Period& stop, const Progress& progress, int64_t corpus_s
 
 int64_t last_update(const TrainOptions& options) {
   return options.stop.unit == Period::Unit::updates ? static_cast<int64_t>(options.stop.count) : 0;
+}
+
+double foreseen_last(const TrainOptions& options, const Progress& before, std::span<const Batch* const> batches,
+                     int64_t corpus_size) {
+  if (options.stop.unit == Period::Unit::updates) return static_cast<double>(last_update(options));
+  if (options.stop.unit == Period::Unit::minutes) return 0;
+  Progress after = before;
+  ++after.updates;
+  after.data = batches.back()->next;
+  for (const Batch* b : batches) after.target_tokens += b->target_tokens();
+  const double share = share_done(options.stop, after, corpus_size);
+  return share > 0 ? static_cast<double>(after.updates) / share : 0;
 }
 
 BatchOptions batch_options(const TrainOptions& options) {
@@ -162,7 +173,8 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     const Stopwatch watch;
     const Progress before = progress;
     const auto now = batches->next();
-    const UpdateResult r = learner.update(now, {last_update(options), progress.rate_scale});
+    const UpdateResult r =
+        learner.update(now, {foreseen_last(options, progress, now, corpus.size()), progress.rate_scale});
     progress.updates = learner.updates();
     progress.steps = learner.steps();
     progress.skipped += r.skipped() ? 1 : 0;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "data/batches.h"
@@ -59,12 +60,18 @@ enum class Ended { finished, out_of_patience, asked };
 
 /// Epochs done, the last one in part.
 double epochs_done(const Progress& progress, int64_t corpus_size);
+/// How far a run is in the unit of a period.
+double reached(Period::Unit unit, const Progress& progress, int64_t corpus_size);
 /// Whether a period ends between two states of a run. Minutes are those spent on updates.
 bool crosses(const Period& period, const Progress& before, const Progress& after, int64_t corpus_size);
 /// The share of the run that is done, 0 to 1; 0 where nobody knows.
 double share_done(const Period& stop, const Progress& progress, int64_t corpus_size);
 /// The number of the last update where the recipe tells it, else 0.
 int64_t last_update(const TrainOptions& options);
+/// The same for the schedule, before the update of these batches: where the end is in epochs or tokens, by how far so
+/// many updates will have come, so that a run ends where the schedule does. 0 where only the clock knows.
+double foreseen_last(const TrainOptions& options, const Progress& before, std::span<const Batch* const> batches,
+                     int64_t corpus_size);
 
 /// How a run cuts its corpus into batches.
 BatchOptions batch_options(const TrainOptions& options);

@@ -12,17 +12,28 @@ bool depends_on_end(Schedule schedule) {
   return schedule == Schedule::cosine || schedule == Schedule::linear || schedule == Schedule::exponential;
 }
 
-double learning_rate(const TrainOptions& o, int64_t update, int64_t last) {
+void check_end(const TrainOptions& o) {
+  if (!depends_on_end(o.schedule) || (!o.stop.never() && o.stop.unit != Period::Unit::minutes)) return;
+  const char* name = o.schedule == Schedule::cosine   ? "cosine"
+                     : o.schedule == Schedule::linear ? "linear"
+                                                      : "exponential";
+  fail(ErrorKind::recipe,
+       "train.schedule = \"{}\" comes down until the end, and train.stop = \"{}\" {}\n"
+       "  fix: set train.stop in updates, epochs or tokens (\"8000u\", \"20e\", \"5Mt\"){}, or train.schedule = "
+       "\"inverse-sqrt\"",
+       name, o.stop.text(),
+       o.stop.never() ? "is none" : "is one that only the clock knows: no two runs would have the same rates",
+       o.stop.never() ? "" : "; `attune new --time` writes what fits a time");
+}
+
+double learning_rate(const TrainOptions& o, int64_t update, double last) {
   const auto n = static_cast<double>(update), warmup = static_cast<double>(o.warmup);
   if (update < o.warmup) return o.learning_rate * n / warmup;
   if (o.schedule == Schedule::constant || o.schedule == Schedule::plateau) return o.learning_rate;
   if (o.schedule == Schedule::inverse_sqrt) return o.learning_rate * std::sqrt(std::max(warmup, 1.0) / n);
-  if (last <= 0)
-    fail(ErrorKind::recipe,
-         "this train.schedule comes down until the end, so the end must be a number of updates\n"
-         "  fix: set train.stop = \"8000u\", or train.schedule = \"inverse-sqrt\"");
+  check(last > 0, "learning_rate", "a schedule that comes down until the end, and the end is not known");
   // How much of the way from the end of warm-up to the end of the run is done.
-  const double way = static_cast<double>(std::max<int64_t>(last - o.warmup, 1));
+  const double way = std::max(last - warmup, 1.0);
   const double done = std::min((n - warmup) / way, 1.0);
   switch (o.schedule) {
     case Schedule::cosine:

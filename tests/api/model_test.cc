@@ -103,8 +103,10 @@ TEST_F(ModelTest, AveragesTheLastCheckpointsOfARun) {
   std::vector<int64_t> steps;
   for (int64_t s = 1; s <= 12; ++s) steps.push_back(s);
   const std::string run = put_run(dir / "run", steps);
-  EXPECT_EQ(average({run}, dir / "a").models.size(), 10u);
-  EXPECT_EQ(weight_of(dir / "a"), 7.5f);
+  EXPECT_EQ(average({run}, dir / "a").models.size(), 7u) << "those of the later half";
+  EXPECT_EQ(weight_of(dir / "a"), 9.0f);
+  EXPECT_EQ(average({run}, dir / "all", {.early = true}).models.size(), 10u);
+  EXPECT_EQ(weight_of(dir / "all"), 7.5f);
   const AverageReport r = average({run + "/checkpoints/"}, dir / "b", {.last = 2});
   EXPECT_EQ(r.models,
             (std::vector<std::string>{run + "/checkpoints/step-00000011", run + "/checkpoints/step-00000012"}));
@@ -112,9 +114,11 @@ TEST_F(ModelTest, AveragesTheLastCheckpointsOfARun) {
   EXPECT_TRUE(r.notes.empty());
   EXPECT_EQ(weight_of(dir / "b"), 11.5f);
   EXPECT_EQ(average({run}, dir / "c", {.last = 20}).notes.size(), 1u);
-  EXPECT_EQ(weight_of(dir / "c"), 6.5f);
+  EXPECT_EQ(weight_of(dir / "c"), 9.0f);
+  EXPECT_EQ(average({run}, dir / "d", {.last = 20, .early = true}).notes.size(), 1u);
+  EXPECT_EQ(weight_of(dir / "d"), 6.5f);
   average({run}, run);  // a run without a model of its own yet
-  EXPECT_EQ(weight_of(run), 7.5f);
+  EXPECT_EQ(weight_of(run), 9.0f);
 
   const ModelDescription d = describe_model(dir / "b");
   EXPECT_TRUE(d.verified);

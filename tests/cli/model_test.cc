@@ -47,7 +47,8 @@ TEST(InfoModel, WordsThatAreNeitherFolderNorKnown) {
   EXPECT_EQ(r.code, 2);
   EXPECT_EQ(r.err,
             "attune info: nothing is known about 'xyzzy'. There is no such folder.\n"
-            "  fix: name a model folder, or one of: models, inputs, mixers, mechanisms, scores, positions, optimizers, heads, pools, recipe\n");
+            "  fix: name a model folder, or one of: models, inputs, mixers, mechanisms, scores, positions, optimizers, "
+            "heads, pools, recipe\n");
 }
 
 TEST(Average, MakesAModelOfARun) {
@@ -57,14 +58,19 @@ TEST(Average, MakesAModelOfARun) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(r.err, out + " is the average of 2 models, 36 parameters:\n  " + run + "/checkpoints/step-00000200\n  " +
-                       run + "/checkpoints/step-00000300\n");
+                       run + "/checkpoints/step-00000300\nnot judged: the recipe names no validation data\n");
   EXPECT_EQ(run_attune({"info", out}).code, 0);
   const Outcome again = run_attune({"average", run, "--out", out});
   EXPECT_EQ(again.code, 2);
   EXPECT_TRUE(again.err.starts_with("attune average: " + out + " holds a model already\n  fix: ")) << again.err;
   const Outcome json = run_attune({"average", run, "--out", out, "--force", "--json", "--quiet"});
   EXPECT_EQ(json.err, "");
-  EXPECT_EQ(Json::parse(json.out)["models"].size(), 3u);
+  EXPECT_EQ(Json::parse(json.out)["models"].size(), 2u) << "200 and 300: 100 is early";
+  const Outcome early = run_attune({"average", run, "--out", out, "--force", "--json", "--quiet", "--early"});
+  EXPECT_EQ(Json::parse(early.out)["models"].size(), 3u);
+  const Outcome one = run_attune({"average", put_run(dir / "two", {100, 300}), "--out", dir / "y"});
+  EXPECT_EQ(one.code, 2);
+  EXPECT_NE(one.err.find("has only one checkpoint in the later half of its 300 updates"), std::string::npos) << one.err;
   const Outcome differ = run_attune(
       {"average", run + "/checkpoints/step-00000100", put_model(dir / "wide", {.d_model = 8}), "--out", dir / "x"});
   EXPECT_EQ(differ.code, 5);

@@ -49,6 +49,13 @@ TEST_F(Resume, SameBitsForALateEndAndASlope) {
   compare_with_whole(run, {"train.schedule=cosine", "train.clip=0.5"}, {9});
 }
 
+TEST_F(Resume, SameBitsForASlopeToAnEndInEpochsOrTokens) {
+  compare_with_whole(run, {"train.schedule=cosine", "train.stop=4e"}, {1, 3, 9});
+  std::filesystem::remove_all(run.folder / "whole");
+  std::filesystem::remove_all(run.folder / "pieces");
+  compare_with_whole(run, {"train.schedule=linear", "train.stop=9000t", "train.warmup=0"}, {1, 4});
+}
+
 TEST_F(Resume, SameBitsWithoutPatience) {
   const Sets sets{"train.validate=1u", "train.patience=2", "train.learning_rate=0.5", "train.metric=loss"};
   EXPECT_EQ(run.train("whole", sets).outcome.reason, Reason::out_of_patience);

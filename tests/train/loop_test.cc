@@ -283,5 +283,28 @@ TEST(Loop, PeriodsAreCrossedOnce) {
   EXPECT_EQ(last_update(o), 0);
 }
 
+/// Four updates an epoch, eight tokens each: the end is the same one in any unit, and so are the rates.
+TEST(Course, SchedulesComeDownUntilAnEndInAnyUnit) {
+  using Unit = Period::Unit;
+  for (const Schedule s : {Schedule::cosine, Schedule::linear, Schedule::exponential})
+    for (const int64_t warmup : {0, 5, 100}) {
+      const auto rates = [&](const Period& stop) {
+        Course c;
+        c.options.schedule = s;
+        c.options.warmup = warmup;
+        c.options.stop = stop;
+        EXPECT_EQ(c.run(), Ended::finished);
+        return c.rates;
+      };
+      const std::vector<double> wanted = rates(every(12));
+      EXPECT_EQ(wanted.size(), 12u);
+      for (const Period& stop : {every(3, Unit::epochs), every(96, Unit::tokens)}) {
+        const std::vector<double> found = rates(stop);
+        ASSERT_EQ(found.size(), 12u);
+        for (size_t i = 0; i < 12; ++i) EXPECT_NEAR(found[i], wanted[i], 1e-15) << stop.text() << " " << i;
+      }
+    }
+}
+
 }  // namespace
 }  // namespace attune

@@ -51,13 +51,37 @@ TEST(LearningRate, InverseSqrtHasAdafactorsSteps) {
 }
 
 TEST(LearningRate, SomeNeedAnEnd) {
+  const auto trouble = [](Schedule s, const Period& stop) {
+    TrainOptions o = schedule_options(s);
+    o.stop = stop;
+    return error_of([&] { check_end(o); }, ErrorKind::recipe);
+  };
+  using Unit = Period::Unit;
   for (const Schedule s : {Schedule::cosine, Schedule::linear, Schedule::exponential}) {
     EXPECT_TRUE(depends_on_end(s));
-    EXPECT_TRUE(error_of([&] { learning_rate(schedule_options(s), 200); }, ErrorKind::recipe)
-                    .starts_with("this train.schedule comes down until the end"));
+    EXPECT_NE(
+        trouble(s, {10, Unit::minutes}).find("comes down until the end, and train.stop = \"10m\" is one that only"),
+        std::string::npos);
+    EXPECT_NE(trouble(s, {}).find("train.stop = \"0u\" is none"), std::string::npos);
+    for (const Unit unit : {Unit::updates, Unit::epochs, Unit::tokens}) {
+      TrainOptions o = schedule_options(s);
+      o.stop = {20, unit};
+      EXPECT_NO_THROW(check_end(o));
+    }
   }
-  for (const Schedule s : {Schedule::constant, Schedule::inverse_sqrt, Schedule::plateau})
+  for (const Schedule s : {Schedule::constant, Schedule::inverse_sqrt, Schedule::plateau}) {
     EXPECT_FALSE(depends_on_end(s));
+    TrainOptions o = schedule_options(s);
+    o.stop = {10, Unit::minutes};
+    EXPECT_NO_THROW(check_end(o));
+  }
+}
+
+TEST(LearningRate, ARunMayEndWithinItsWarmup) {
+  for (const Schedule s : {Schedule::cosine, Schedule::linear, Schedule::exponential}) {
+    EXPECT_DOUBLE_EQ(learning_rate(schedule_options(s), 20, 20), 0.3 * 20 / 100);
+    EXPECT_DOUBLE_EQ(learning_rate(schedule_options(s), 100, 100), 0.3);
+  }
 }
 
 }  // namespace

@@ -83,6 +83,7 @@ std::string as_json(const ModelDescription& d) {
            {"bytes", d.bytes},
            {"files", files},
            {"metadata", metadata},
+           {"weights", d.weights},
            {"checkpoints", checkpoints},
            {"metric", d.metric},
            {"validations", static_cast<int64_t>(d.scores.size())}};
@@ -153,8 +154,10 @@ std::string as_text(const ModelDescription& d) {
   if (d.shortlist)
     line("shortlist", fmt::format("{} translations of single words, {} words for any line",
                                   thousands(d.shortlist_translations), thousands(d.shortlist_frequent)));
-  if (d.step >= 0) line("step", thousands(d.step));
-  for (const auto& [key, value] : d.metadata) line(key.c_str(), value);
+  line("weights", d.weights);
+  if (d.step >= 0 && d.weights.empty()) line("step", thousands(d.step));
+  for (const auto& [key, value] : d.metadata)
+    if (std::ranges::count(d.told_by_weights, key) == 0) line(key.c_str(), value);
   if (d.is_run) {
     const RunDescription& run = d.run;
     line("run", run.state == RunDescription::State::training   ? "training now"

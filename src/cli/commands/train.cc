@@ -26,9 +26,13 @@ void add_train(CLI::App& app, Session& session) {
   auto options = std::make_shared<TrainerOptions>();
   CLI::App* command = add_command(app, session, "train", "train what a recipe describes, or resume what DIR holds",
                                   "  attune train translate.toml\n"
-                                  "  attune train translate.toml --out model --set train.stop=20000u");
+                                  "  attune train translate.toml --out model --set train.stop=20000u\n"
+                                  "  attune train model");
   command->group("Making models");
-  command->add_option("RECIPE", options->recipe, "what to train; `attune new` writes one")->required();
+  command
+      ->add_option("RECIPE", options->recipe,
+                   "what to train; `attune new` writes one. Or the folder of a run, to go on with it")
+      ->required();
   command->add_option("--out", options->out, "folder of the run (default: RECIPE without .toml, and -model)")
       ->type_name("DIR");
   command->add_option("--set", options->sets, "change a key of the recipe: key=value")
