@@ -236,7 +236,8 @@ ColumnsLook describe_columns(const std::string& file, Task task, const Row& want
   if (!wanted.empty()) {
     d.header = header;
     take_wanted(file, task, wanted, rows, d);
-    look.compared = task == Task::classify && wanted.size() > 2;
+    const auto weights = std::count(wanted.begin(), wanted.end(), "weight");
+    look.compared = task == Task::classify && std::ssize(wanted) - weights > 2;
     look.reasons["data.columns"] = "as --columns says";
   } else if (header) {
     take_header(file, task, rows, d, look);

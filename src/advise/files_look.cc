@@ -12,6 +12,8 @@ namespace attune {
 namespace {
 
 [[noreturn]] void fail_encoding(const std::string& file, const EncodingGuess& guess) {
+  if (guess.binary)
+    fail(ErrorKind::data, "{} has zero bytes: this is not a text file\n  fix: name text files", file);
   if (guess.name.empty())
     fail(ErrorKind::data, "{} is not in UTF-8, and its letters make no language that is known here\n  fix: {}", file,
          "find out how it is written, and convert it: " + guess.conversion(shell_word(file)));
@@ -21,13 +23,16 @@ namespace {
 
 /// One encoding serves all files of a recipe.
 void find_encoding(DataSettings& d, ColumnsLook& look) {
-  std::string first;  // the file that told
+  std::string first, plain;  // the file that told, and one that did not
   EncodingGuess all;
   std::vector<std::string> files = d.train;
   for (const auto* list : {&d.valid, &d.test}) files.insert(files.end(), list->begin(), list->end());
   for (const std::string& file : files) {
     const EncodingGuess guess = guess_encoding(file);
-    if (guess.plain) continue;
+    if (guess.plain) {
+      plain = file;
+      continue;
+    }
     if (guess.name.empty() || !guess.known) fail_encoding(file, guess);
     if (first.empty()) {
       first = file;
@@ -39,6 +44,9 @@ void find_encoding(DataSettings& d, ColumnsLook& look) {
     }
   }
   if (first.empty() || all.name == "utf-8") return;
+  if (all.name == "utf-16" && !plain.empty())  // which has two bytes for every letter
+    fail(ErrorKind::data, "{} is in utf-16, and {} is not: one data.encoding serves all files\n  fix: {}", first, plain,
+         all.conversion(shell_word(first)));
   d.encoding = all.name;
   look.reasons["data.encoding"] =
       all.language.empty() ? fmt::format("how {} is written, which is not UTF-8", plain_name(first))

@@ -213,9 +213,15 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   n.source_words = look.source.words;
   n.target_words = look.target.words;
   n.held_out = sorted.valid.empty();
+  std::vector<std::string> remarks;
+  const auto count = [&](const std::vector<std::string>& list, const std::string& what) {
+    const CorpusLook other = look_at(list, what, data, sides);
+    for (const std::string& r : other.remarks) remarks.push_back(what + " data: " + r);
+    return other.pairs;
+  };
   n.valid_pairs = n.held_out ? std::min({std::max<int64_t>(1, look.pairs / 50), int64_t{1000}, look.pairs - 1})
-                             : look_at(sorted.valid, "valid", data, sides).pairs;
-  if (!sorted.test.empty()) n.test_pairs = look_at(sorted.test, "test", data, sides).pairs;
+                             : count(sorted.valid, "validation");
+  if (!sorted.test.empty()) n.test_pairs = count(sorted.test, "test");
   const Overlaps overlaps = count_overlaps(data, sides);
   n.valid_in_train = overlaps.valid.in_train;
   n.test_in_train = overlaps.test.in_train;
@@ -261,7 +267,9 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
     tell(sized, look, threads, n);
   }
   tell_files(n);
-  found.tell(overlaps.sentences(sides), n);
+  const std::vector<std::string> same = overlaps.sentences(sides);
+  remarks.insert(remarks.end(), same.begin(), same.end());
+  found.tell(remarks, n);
   check_recipe(read_recipe(n.text, n.file));  // what is written must be what was meant
   return n;
 }

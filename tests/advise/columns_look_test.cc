@@ -73,6 +73,10 @@ TEST_F(ColumnsLookTest, NamesThatDoNotTellAreAskedAbout) {
                     {"text", "category"}),
             "text,category");
   EXPECT_TRUE(data.header);
+  columns("a.csv", table("a,b,c,weight", "\"TEXT\",\"TEXT\",LABEL,1"), Task::classify, {"a", "c", "weight"});
+  EXPECT_FALSE(look.compared);
+  columns("a.csv", table("a,b,c,weight", "\"TEXT\",\"TEXT\",LABEL,1"), Task::classify, {"a", "b", "c"});
+  EXPECT_TRUE(look.compared) << "two texts";
   EXPECT_EQ(error("a.csv", table("text,label", "\"TEXT\",LABEL"), Task::classify, {"text", "lable"}),
             "usage: --columns names \"lable\", the columns of " + (dir / "a.csv") +
                 " are \"text\", \"label\"\n  fix: did you mean \"label\"?");

@@ -209,6 +209,8 @@ TEST_F(NewRecipeTest, FilesThatWillNotDo) {
       {{put(dir / "two.fr", "été\nça\n"), latin},
        "data: " + (dir / "two.fr") + " is in utf-8, and " + latin + " in windows-1252: one data.encoding serves all "
        "files\n  fix: iconv -f windows-1252 -t utf-8 " + latin + " > " + latin + ".utf-8"},
+      {{two, put(dir / "wide.de", std::string("\xff\xfe" "a\0b\0\n\0", 8))},
+       "data: " + (dir / "wide.de") + " is in utf-16, and " + two + " is not: one data.encoding serves all files\n"},
       {{dir / "tow.de", three}, "io: cannot read " + (dir / "tow.de") + ": No such file or directory\n  fix: did you"},
       {{wide}, "data: " + wide + ":1: 3 columns, wanted 2: source, tab, target\n  fix: "},
       {{two, dir / "folder"}, "io: cannot read " + (dir / "folder") + ": Is a directory\n  fix: name a file in it"},
@@ -290,6 +292,18 @@ TEST_F(NewRecipeTest, WordsWithLabels) {
   out = dir / "tag-u.toml";
   const NewRecipe u = propose_recipe("tag", {put(dir / "train.conllu", ten)}, {.out = out, .threads = 1, .measure = false});
   EXPECT_TRUE(loaded(u, out).data.columns.texts.empty());
+}
+
+TEST_F(NewRecipeTest, RowsWithOddColumnsAreToldOfEveryFile) {
+  std::string rows;
+  for (int i = 0; i < 30; ++i) rows += fmt::format("{}\ttext {}\n", i % 2 ? "yes" : "no", i);
+  const std::string train = put(dir / "train.tsv", rows + "yes\tone\ttwo\n");
+  const std::string valid = put(dir / "valid.tsv", "no\ta\nno\ta\tb\n");
+  const NewRecipe n = propose_recipe("classify", {train, valid}, {.out = dir / "c.toml", .threads = 1});
+  const std::string said = join(n.notes, "\n");
+  const std::string odd = "1 row has another number of columns than the first of the file (";
+  EXPECT_NE(said.find("\n" + odd + train + ":31)"), std::string::npos) << said;
+  EXPECT_NE(said.find("\nvalidation data: " + odd + valid + ":2)"), std::string::npos) << said;
 }
 
 TEST_F(NewRecipeTest, NothingIsOverwritten) {

@@ -281,7 +281,7 @@ void refuse_other_letters(const PairReport& report, const std::string& key) {
   if (report.broken.count < 10 || 10 * report.broken.count < report.pairs) return;
   const std::string& place = report.broken.places.front();
   const std::string file = place.substr(0, place.rfind(':'));
-  const EncodingGuess guess = file == "stdin" ? EncodingGuess{""} : guess_encoding(file);
+  const EncodingGuess guess = file == "stdin" ? EncodingGuess{.name = ""} : guess_encoding(file);
   fail(ErrorKind::data, "{}: {} of {} lines are not UTF-8, the first at {}\n  fix: {}", key,
        thousands(report.broken.count), thousands(report.pairs), place,
        guess.name.empty()      ? "set data.encoding as the files are written, or convert them by iconv"

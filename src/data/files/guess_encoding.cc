@@ -120,7 +120,9 @@ PairCounts count_pairs(std::string_view bytes, bool shift_jis) {
 /// Chinese, Japanese and Korean, which have two bytes a letter; "" for others.
 EncodingGuess guess_of_pairs(std::string_view bytes) {
   const PairCounts plain = count_pairs(bytes, false), shifted = count_pairs(bytes, true);
-  const auto found = [](const char* name, const char* language) { return EncodingGuess{name, false, false, language}; };
+  const auto found = [](const char* name, const char* language) {
+    return EncodingGuess{.name = name, .known = false, .language = language};
+  };
   const auto fits = [](const PairCounts& n) {
     return n.pairs >= 8 && 100 * n.wrong <= n.pairs && 2 * n.runs <= n.pairs;
   };
@@ -149,14 +151,14 @@ std::string EncodingGuess::conversion(const std::string& file) const {
 
 EncodingGuess guess_of_lines(std::string_view lines, std::string_view ending) {
   if (const EncodingGuess two_bytes = guess_of_pairs(lines); !two_bytes.name.empty()) return two_bytes;
-  EncodingGuess best{"", false, false, ""};
+  EncodingGuess best{.name = "", .known = false};
   double most = std::log(4e-3);  // below this the letters make no sense
   for (const WrittenLanguage& l : kLanguages)
     for (const Encoding e : l.encodings) {
       const double score = fit(lines, l, e) + (ending == l.ending ? 0.5 : 0);
       if (score <= most) continue;
       most = score;
-      best = {name_of(e), true, false, l.name};
+      best = {.name = name_of(e), .language = l.name};
     }
   const auto letters = std::count_if(lines.begin(), lines.end(), is_beyond_ascii);
   if (letters < kSomeLetters) best.language.clear();  // that fit, but may be of another
@@ -166,7 +168,7 @@ EncodingGuess guess_of_lines(std::string_view lines, std::string_view ending) {
 EncodingGuess guess_encoding(const std::string& file) {
   std::string head(4096, '\0');
   head.resize(TextFile(file, true).read(head.data(), head.size()));
-  if (looks_like_utf_16(head)) return {"utf-16"};
+  if (looks_like_utf_16(head)) return {.name = "utf-16"};
   std::string broken;
   size_t right = 0;
   LineReader reader(file);
@@ -177,8 +179,8 @@ EncodingGuess guess_encoding(const std::string& file) {
     else
       broken.append(line).append("\n");
   }
-  const bool binary = broken.find('\0') != std::string::npos;  // no text at all: whoever reads it will say so
-  if (broken.empty() || broken.size() < right || binary) return {"utf-8", true, broken.empty() && right == 0};
+  if (broken.find('\0') != std::string::npos) return {.name = "", .known = false, .binary = true};
+  if (broken.empty() || broken.size() < right) return {.plain = broken.empty() && right == 0};
   return guess_of_lines(broken, language_of(file));
 }
 

@@ -10,6 +10,7 @@ struct EncodingGuess {
   std::string name = "utf-8";  // as iconv and, where it is known there, data.encoding call it; "": nothing fits
   bool known = true;           // data.encoding takes it
   bool plain = false;          // nothing but ASCII was seen: other encodings would read the same
+  bool binary = false;         // there are zero bytes: it is no text
   std::string language = {};   // that its letters make: "Czech"; "": too few to tell
 
   /// For data.encoding: "utf-8" where it does not take the right one.
