@@ -27,7 +27,7 @@ bool is_table_name(const std::string& file) {
 bool has_two_columns(const std::string& file) {
   std::error_code ignored;
   if (!fs::is_regular_file(file, ignored)) return false;
-  LineReader reader(file, encoding_of(guess_encoding(file).readable()));
+  LineReader reader(file, is_utf_16(file) ? Encoding::utf_16 : Encoding::utf_8);  // tabs are the same in all others
   int lines = 0, tabs = 0;
   for (std::string_view line; lines < 100 && reader.next(line);) {
     if (trim(line).empty()) continue;

@@ -110,7 +110,7 @@ TEST_F(NewTest, LooksAtTables) {
   EXPECT_EQ(made.data.columns.texts, (std::vector<std::string>{"text", "label"}));
   EXPECT_EQ(made.data.delimiter, ";");
   EXPECT_EQ(made.data.encoding, "windows-1252");
-  EXPECT_EQ(run_attune({"new", "classify", csv, "--columns", "text,id", "--out", recipe, "--force"}).code, 0);
+  EXPECT_EQ(run_attune({"new", "classify", "--columns", "text,id", csv, "--out", recipe, "--force"}).code, 0);
   EXPECT_EQ(load_recipe(recipe).data.columns.texts, (std::vector<std::string>{"text", "id"}));
   const Outcome wrong = run_attune({"new", "classify", csv, "--columns", "txt,label", "--out", recipe, "--force"});
   EXPECT_EQ(wrong.code, 2);

@@ -146,7 +146,7 @@ void add_new(CLI::App& app, Session& session) {
       ->type_name("T");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   const auto role = [&](const char* name, std::vector<std::string>& files, const char* sentence) {
-    command->add_option(name, files, sentence)->type_name("FILE...");
+    command->add_option(name, files, sentence)->type_name("FILE");
   };
   role("--train", a->options.train, "files to train on, whatever their names say");
   role("--valid", a->options.valid, "files to validate on, likewise");
@@ -156,7 +156,8 @@ void add_new(CLI::App& app, Session& session) {
                    "of tsv, csv and CoNLL files: which columns to read, by their names in the header or numbers from 1 "
                    "(classify: text,label)")
       ->delimiter(',')
-      ->type_name("NAME,NAME");
+      ->allow_extra_args(false)
+      ->type_name("NAME,...");
   command->add_flag("--truncate", a->options.truncate, "files may differ in length: use the lines that both have");
   command->add_option("--seed", a->probe.seed, "which lines a probe draws")->type_name("N")->group("Probes");
   const auto measure = [&](const char* name, int64_t& value, const char* sentence) {

@@ -165,10 +165,14 @@ EncodingGuess guess_of_lines(std::string_view lines, std::string_view ending) {
   return best;
 }
 
-EncodingGuess guess_encoding(const std::string& file) {
+bool is_utf_16(const std::string& file) {
   std::string head(4096, '\0');
   head.resize(TextFile(file, true).read(head.data(), head.size()));
-  if (looks_like_utf_16(head)) return {.name = "utf-16"};
+  return looks_like_utf_16(head);
+}
+
+EncodingGuess guess_encoding(const std::string& file) {
+  if (is_utf_16(file)) return {.name = "utf-16"};
   std::string broken;
   size_t right = 0;
   LineReader reader(file);

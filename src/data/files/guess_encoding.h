@@ -12,9 +12,6 @@ struct EncodingGuess {
   bool plain = false;          // nothing but ASCII was seen: other encodings would read the same
   bool binary = false;         // there are zero bytes: it is no text
   std::string language = {};   // that its letters make: "Czech"; "": too few to tell
-
-  /// For data.encoding: "utf-8" where it does not take the right one.
-  std::string readable() const { return known && !name.empty() ? name : "utf-8"; }
   /// A command that makes UTF-8 of a file.
   std::string conversion(const std::string& file) const;
 };
@@ -24,5 +21,7 @@ struct EncodingGuess {
 EncodingGuess guess_encoding(const std::string& file);
 /// The same of lines that are not UTF-8; `ending` as language_of has it.
 EncodingGuess guess_of_lines(std::string_view lines, std::string_view ending);
+/// By the mark at its begin, or by zeros in every other byte.
+bool is_utf_16(const std::string& file);
 
 }  // namespace attune
