@@ -31,8 +31,8 @@ struct NewRecipe {
   std::string file;                // what to call it: "translate.toml"
   std::vector<std::string> notes;  // a sentence each, for people: what was found, and what follows from it
 
-  std::vector<std::string> train, valid, test;  // the files, as they were named
-  std::vector<FileUse> files;                   // all of them, those that are not used too
+  std::vector<std::string> train, valid, test;    // the files, as they were named
+  std::vector<FileUse> files;                     // all of them, those that are not used too
   int64_t valid_in_train = 0, test_in_train = 0;  // examples of valid and test whose text is trained on, too
   std::string source_language, target_language;
   int64_t pairs = 0;                           // to train on, those with an empty side left out; of texts: lines

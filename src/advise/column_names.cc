@@ -36,10 +36,12 @@ bool is_id(const std::string& raw, const std::string& bare) {
 }
 
 bool is_language(const std::string& bare) {
-  return is_one_of(bare, {"en", "de", "fr", "es", "it", "pt", "nl", "sv", "da", "no", "fi", "is", "cs", "pl", "sk",
-                          "hu", "ro", "hr", "sl", "ru", "uk", "bg", "el", "tr", "zh", "ja", "ko", "ar", "hi", "vi",
-                          "eng", "deu", "ger", "fra", "fre", "spa", "english", "german", "french", "spanish",
-                          "italian", "portuguese", "dutch", "czech", "polish", "russian", "chinese", "japanese"});
+  return is_one_of(
+      bare, {"en",      "de",         "fr",    "es",    "it",     "pt",      "nl",      "sv",      "da",     "no",
+             "fi",      "is",         "cs",    "pl",    "sk",     "hu",      "ro",      "hr",      "sl",     "ru",
+             "uk",      "bg",         "el",    "tr",    "zh",     "ja",      "ko",      "ar",      "hi",     "vi",
+             "eng",     "deu",        "ger",   "fra",   "fre",    "spa",     "english", "german",  "french", "spanish",
+             "italian", "portuguese", "dutch", "czech", "polish", "russian", "chinese", "japanese"});
 }
 
 bool is_text(std::string bare) {
@@ -62,9 +64,7 @@ bool is_label(const std::string& bare) {
 }
 
 /// "title", which belongs to the text below it.
-bool is_heading(const std::string& name) {
-  return ends_with_one_of(bare_name(name), {"title", "headline", "subject"});
-}
+bool is_heading(const std::string& name) { return ends_with_one_of(bare_name(name), {"title", "headline", "subject"}); }
 
 void add_kind(const Words& header, Task task, ColumnKind kind, std::vector<size_t>& to) {
   for (size_t i = 0; i < header.size(); ++i)

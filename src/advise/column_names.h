@@ -17,7 +17,7 @@ bool looks_like_header(const std::vector<std::string>& row, Task task);
 /// Columns by their places.
 struct ChosenColumns {
   std::vector<size_t> texts;
-  int label = -1;         // translate, language: none
+  int label = -1;  // translate, language: none
   int weight = -1;
   bool compared = false;  // two texts that are to be compared
   bool clear = false;     // the names tell

@@ -117,7 +117,7 @@ std::string example_of(const std::vector<ColumnLook>& looks, const Row* header, 
 }
 
 const char* wanted_of(Task task) {
-  return task == Task::translate ? "are source and target"
+  return task == Task::translate  ? "are source and target"
          : task == Task::language ? "is the text"
                                   : "are the text and the label";
 }
@@ -244,8 +244,8 @@ ColumnsLook describe_columns(const std::string& file, Task task, const Row& want
   } else if (task == Task::classify) {
     take_by_content(file, rows, d, look);
   } else if (task == Task::language) {
-    fail(ErrorKind::usage, "{} has {} columns: which is the text?\n  fix: say it: --columns {}", file,
-         rows[0].size(), example_of(look_at_columns(rows, 0), nullptr, task));
+    fail(ErrorKind::usage, "{} has {} columns: which is the text?\n  fix: say it: --columns {}", file, rows[0].size(),
+         example_of(look_at_columns(rows, 0), nullptr, task));
   }
   if (task == Task::classify) look_for_numbers(rows, d, look);
   return look;

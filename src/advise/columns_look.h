@@ -10,9 +10,9 @@ namespace attune {
 
 /// What was found beside the settings themselves.
 struct ColumnsLook {
-  bool compared = false;  // two texts to a label, that are to be compared
-  bool numbers = false;   // the answers are numbers
-  bool spans = false;     // tag: labels are those of spans (B-PER I-PER O)
+  bool compared = false;                            // two texts to a label, that are to be compared
+  bool numbers = false;                             // the answers are numbers
+  bool spans = false;                               // tag: labels are those of spans (B-PER I-PER O)
   std::map<std::string, std::string> reasons = {};  // by key: why data.columns, for example, is what it is
   std::vector<std::string> notes = {};              // a sentence each
 };

@@ -103,10 +103,10 @@ std::string role_sentence_word(const std::string& role) {
 [[noreturn]] void ask_about(const std::vector<FileGroup>& groups, const std::string& command) {
   Words unknown, understood;
   std::string fix = command;
-  const auto count = std::count_if(groups.begin(), groups.end(),
-                                   [](const FileGroup& g) { return g.role == FileRole::unknown; });
+  const auto count =
+      std::count_if(groups.begin(), groups.end(), [](const FileGroup& g) { return g.role == FileRole::unknown; });
   // One that is left is the missing one, by all appearance.
-  const FileRole likely = count == 1 && !any_for(groups, FileRole::valid)   ? FileRole::valid
+  const FileRole likely = count == 1 && !any_for(groups, FileRole::valid)  ? FileRole::valid
                           : count == 1 && !any_for(groups, FileRole::test) ? FileRole::test
                                                                            : FileRole::train;
   for (const FileRole role : {FileRole::train, FileRole::valid, FileRole::test}) {

@@ -12,8 +12,7 @@ namespace attune {
 namespace {
 
 [[noreturn]] void fail_encoding(const std::string& file, const EncodingGuess& guess) {
-  if (guess.binary)
-    fail(ErrorKind::data, "{} has zero bytes: this is not a text file\n  fix: name text files", file);
+  if (guess.binary) fail(ErrorKind::data, "{} has zero bytes: this is not a text file\n  fix: name text files", file);
   if (guess.name.empty())
     fail(ErrorKind::data, "{} is not in UTF-8, and its letters make no language that is known here\n  fix: {}", file,
          "find out how it is written, and convert it: " + guess.conversion(shell_word(file)));

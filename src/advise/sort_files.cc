@@ -129,10 +129,10 @@ std::vector<FileGroup> grouped(const std::vector<std::string>& files, const Said
       fail(ErrorKind::usage, "{} file{}: {} has no other side\n  fix: name the files as {}", list.size(),
            list.size() == 1 ? "" : "s", list.back(), "source, target, source, target ...");
     for (size_t i = 0; i < list.size(); i += size)
-      groups.push_back({{list.begin() + static_cast<std::ptrdiff_t>(i),
-                         list.begin() + static_cast<std::ptrdiff_t>(i + size)},
-                        role,
-                        why});
+      groups.push_back(
+          {{list.begin() + static_cast<std::ptrdiff_t>(i), list.begin() + static_cast<std::ptrdiff_t>(i + size)},
+           role,
+           why});
   };
   add(said.train, FileRole::train, "--train says so");
   add(said.valid, FileRole::valid, "--valid says so");

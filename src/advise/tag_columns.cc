@@ -90,8 +90,8 @@ ColumnsLook describe_tags(const std::string& file, const std::vector<std::string
     d.columns.texts = {std::to_string(word + 1), std::to_string(label + 1)};
     if (columns.size() > 2)
       look.reasons["data.columns"] = fmt::format("word, label: {}", columns[label].spans && columns[label].inside > 0
-                                                                         ? "the column of spans, B- and I-"
-                                                                         : "the last column");
+                                                                        ? "the column of spans, B- and I-"
+                                                                        : "the last column");
   }
   if (columns[label].spans && columns[label].inside > 0) tell_spans(file, columns[label], look);
   return look;

@@ -18,8 +18,8 @@ std::vector<std::string_view> words_of(std::string_view text);
 /// Without spaces, tabs and line ends at both sides.
 std::string_view trim(std::string_view text);
 
-/// A number with a decimal comma as it has a point: "0,25" and "12,5". Where the comma may separate thousands ("1,234"),
-/// and for all other texts, the text as it is.
+/// A number with a decimal comma as it has a point: "0,25" and "12,5". Where the comma may separate thousands
+/// ("1,234"), and for all other texts, the text as it is.
 std::string with_decimal_point(std::string_view number);
 
 /// A text as a cell of a Markdown table: a bar would end the cell.

@@ -39,10 +39,10 @@ void check_prefix(const Recipe& r) {
 
 /// What says something about texts, where none are read.
 constexpr const char* kTextKeys[] = {
-    "data.ratio",    "data.weights",       "data.columns",   "data.header",          "data.answers",
-    "data.encoding", "data.lowercase",     "data.languages", "data.max_length",      "data.expansion",
-    "data.overlong", "data.truncate",      "data.stream",    "data.alignment",       "model.word_dropout",
-    "model.ngrams",  "train.target_noise", "train.mask",     "train.sampling.share", "train.guide.weight",
+    "data.ratio",    "data.weights",        "data.columns",   "data.header",          "data.answers",
+    "data.encoding", "data.lowercase",      "data.languages", "data.max_length",      "data.expansion",
+    "data.overlong", "data.truncate",       "data.stream",    "data.alignment",       "model.word_dropout",
+    "model.ngrams",  "train.target_noise",  "train.mask",     "train.sampling.share", "train.guide.weight",
     "train.vectors", "train.piece_dropout", "data.delimiter"};
 
 /// Pictures and graphs: no text, no tokenizer.

@@ -69,9 +69,9 @@ TEST_F(ColumnsLookTest, NamesThatDoNotTellAreAskedAbout) {
             "usage: " + (dir / "a.csv") +
                 ":1: which of \"text\", \"sentiment\", \"category\" are the text and the label?\n"
                 "  fix: say it: --columns text,sentiment");
-  EXPECT_EQ(columns("a.csv", table("text,sentiment,category", "\"TEXT\",LABEL,LABEL"), Task::classify,
-                    {"text", "category"}),
-            "text,category");
+  EXPECT_EQ(
+      columns("a.csv", table("text,sentiment,category", "\"TEXT\",LABEL,LABEL"), Task::classify, {"text", "category"}),
+      "text,category");
   EXPECT_TRUE(data.header);
   columns("a.csv", table("a,b,c,weight", "\"TEXT\",\"TEXT\",LABEL,1"), Task::classify, {"a", "c", "weight"});
   EXPECT_FALSE(look.compared);
@@ -80,9 +80,9 @@ TEST_F(ColumnsLookTest, NamesThatDoNotTellAreAskedAbout) {
   EXPECT_EQ(error("a.csv", table("text,label", "\"TEXT\",LABEL"), Task::classify, {"text", "lable"}),
             "usage: --columns names \"lable\", the columns of " + (dir / "a.csv") +
                 " are \"text\", \"label\"\n  fix: did you mean \"label\"?");
-  EXPECT_EQ(error("w.tsv", table("", "#\tTEXT\tTEXT\tLABEL\tx")),
-            "usage: " + (dir / "w.tsv") +
-                " has 5 columns: which are the text and the label?\n  fix: say it: --columns 2,5");
+  EXPECT_EQ(
+      error("w.tsv", table("", "#\tTEXT\tTEXT\tLABEL\tx")),
+      "usage: " + (dir / "w.tsv") + " has 5 columns: which are the text and the label?\n  fix: say it: --columns 2,5");
   EXPECT_EQ(columns("w.tsv", table("", "#\tTEXT\tTEXT\tLABEL\tx"), Task::classify, {"2", "4"}), "2,4");
   EXPECT_FALSE(data.header);
 }
@@ -101,9 +101,9 @@ TEST_F(ColumnsLookTest, Delimiters) {
     const char *name, *row, *delimiter;
     DataFormat format;
   } cases[] = {
-      {"a.csv", "LABEL,\"TEXT\"", "auto", DataFormat::csv},   {"b.csv", "LABEL;TEXT", ";", DataFormat::csv},
-      {"c.csv", "LABEL\tTEXT", "\t", DataFormat::csv},        {"d.csv", "LABEL|TEXT", "|", DataFormat::csv},
-      {"e.tsv", "LABEL\tTEXT", "auto", DataFormat::tsv},      {"f.txt", "LABEL\tTEXT; and", "auto", DataFormat::tsv},
+      {"a.csv", "LABEL,\"TEXT\"", "auto", DataFormat::csv},    {"b.csv", "LABEL;TEXT", ";", DataFormat::csv},
+      {"c.csv", "LABEL\tTEXT", "\t", DataFormat::csv},         {"d.csv", "LABEL|TEXT", "|", DataFormat::csv},
+      {"e.tsv", "LABEL\tTEXT", "auto", DataFormat::tsv},       {"f.txt", "LABEL\tTEXT; and", "auto", DataFormat::tsv},
       {"g.csv", "LABEL;\"TEXT; more\"", ";", DataFormat::csv},
   };
   for (const auto& c : cases) {

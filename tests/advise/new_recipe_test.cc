@@ -207,9 +207,13 @@ TEST_F(NewRecipeTest, FilesThatWillNotDo) {
       {{two, put(dir / "odd.de", "\x81\xff\n\xfe\x82\n")},
        "data: " + (dir / "odd.de") + " is not in UTF-8, and its letters make no language that is known here\n  fix: "},
       {{put(dir / "two.fr", "été\nça\n"), latin},
-       "data: " + (dir / "two.fr") + " is in utf-8, and " + latin + " in windows-1252: one data.encoding serves all "
-       "files\n  fix: iconv -f windows-1252 -t utf-8 " + latin + " > " + latin + ".utf-8"},
-      {{two, put(dir / "wide.de", std::string("\xff\xfe" "a\0b\0\n\0", 8))},
+       "data: " + (dir / "two.fr") + " is in utf-8, and " + latin +
+           " in windows-1252: one data.encoding serves all "
+           "files\n  fix: iconv -f windows-1252 -t utf-8 " +
+           latin + " > " + latin + ".utf-8"},
+      {{two, put(dir / "wide.de", std::string("\xff\xfe"
+                                              "a\0b\0\n\0",
+                                              8))},
        "data: " + (dir / "wide.de") + " is in utf-16, and " + two + " is not: one data.encoding serves all files\n"},
       {{dir / "tow.de", three}, "io: cannot read " + (dir / "tow.de") + ": No such file or directory\n  fix: did you"},
       {{wide}, "data: " + wide + ":1: 3 columns, wanted 2: source, tab, target\n  fix: "},

@@ -105,13 +105,19 @@ TEST(SortFiles, WhatTellsNothing) {
   EXPECT_EQ(sorted({"book1.txt", "book2.txt"}), "train book1.txt book2.txt");
   EXPECT_EQ(sorted({"corpus.txt", "dev.txt"}), "train corpus.txt; valid dev.txt");
   EXPECT_EQ(sorted({"a.txt", "b.txt", "dev.txt", "test.txt"}), "train a.txt b.txt; valid dev.txt; test test.txt");
-  EXPECT_EQ(error_with_kind([] { sorted({"train.txt", "more data.txt"}); }),
+  EXPECT_EQ(error_with_kind([] {
+              sorted({"train.txt", "more data.txt"});
+            }),
             "usage: more data.txt: what is it for? Its name does not tell; the others: train.txt for training\n"
             "  fix: attune new language --train train.txt --valid 'more data.txt'");
-  EXPECT_EQ(error_with_kind([] { sorted({"a.txt", "b.txt", "test.txt"}); }),
+  EXPECT_EQ(error_with_kind([] {
+              sorted({"a.txt", "b.txt", "test.txt"});
+            }),
             "usage: a.txt, b.txt: what are they for? Their names do not tell; the others: test.txt for test\n"
             "  fix: attune new language --train a.txt b.txt --test test.txt");
-  EXPECT_EQ(error_with_kind([] { sort_files({"train.en", "train.de", "x.en", "x.de", "dev.en", "dev.de"}); }),
+  EXPECT_EQ(error_with_kind([] {
+              sort_files({"train.en", "train.de", "x.en", "x.de", "dev.en", "dev.de"});
+            }),
             "usage: x.en, x.de: what are they for? Their names do not tell; the others: train.en for training, "
             "train.de for training, dev.en for validation, dev.de for validation\n"
             "  fix: attune new translate --train train.en train.de --valid dev.en dev.de --test x.en x.de");
@@ -122,7 +128,9 @@ TEST(SortFiles, WhatTellsNothing) {
 TEST(SortFiles, RolesThatAreSaid) {
   EXPECT_EQ(sorted({}, {{"test.txt"}, {"a"}, {"b"}}), "train test.txt; valid a; test b");
   EXPECT_EQ(sorted({"x.txt"}, {{}, {"a"}, {}}), "train x.txt; valid a");
-  EXPECT_EQ(error_with_kind([] { sorted({}, {{}, {"a"}, {}}); }),
+  EXPECT_EQ(error_with_kind([] {
+              sorted({}, {{}, {"a"}, {}});
+            }),
             "usage: no file is for training\n  fix: name some by --train FILE...");
   const SortedFiles s = sort_files({}, {{"a.en", "a.de"}, {"b.en", "b.de"}, {}});
   EXPECT_EQ(s.valid, (Names{"b.en", "b.de"}));

@@ -89,8 +89,8 @@ TEST_F(NewTest, TellsWhatFilesAreFor) {
   const Outcome asked = run_attune({"new", "tag", train, other, b, "--out", recipe, "--force"});
   EXPECT_EQ(asked.code, 2);
   EXPECT_TRUE(asked.err.starts_with("attune new: " + other + ": what is it for? Its name does not tell; "));
-  EXPECT_TRUE(asked.err.ends_with("\n  fix: attune new tag --train " + train + " --valid " + other + " --test " + b +
-                                  "\n"))
+  EXPECT_TRUE(
+      asked.err.ends_with("\n  fix: attune new tag --train " + train + " --valid " + other + " --test " + b + "\n"))
       << asked.err;
   const Outcome said = run_attune(
       {"new", "tag", "--train", train, "--valid", other, "--test", b, "--out", recipe, "--force", "--quiet"});

@@ -69,8 +69,8 @@ std::string as_json(const NewRecipe& n, const NewArguments& a) {
 
 void run_probe(const NewArguments& a, const Session& session) {
   const std::string name = a.task.substr(kProbe.size());
-  if (const NewRecipeOptions& o = a.options; !a.files.empty() || o.truncate || !o.train.empty() || !o.valid.empty() ||
-                                             !o.test.empty() || !o.columns.empty())
+  if (const NewRecipeOptions& o = a.options;
+      !a.files.empty() || o.truncate || !o.train.empty() || !o.valid.empty() || !o.test.empty() || !o.columns.empty())
     throw Error(ErrorKind::usage, "a probe makes its own data\n  fix: give no files, but --out FOLDER");
   const Probe p = make_probe(name, a.probe);
   const std::string folder = a.options.out.empty() ? "probe-" + name : a.options.out, recipe = folder + "/recipe.toml";
@@ -134,7 +134,8 @@ void add_new(CLI::App& app, Session& session) {
                    "probe:listops, probe:agreement")
       ->required();
   command->add_option("FILE", a->files,
-                      "source, target (and again for validation and test, told by their names or folders: val, valid, dev, test, testa ...); "
+                      "source, target (and again for validation and test, told by their names or folders: val, valid, "
+                      "dev, test, testa ...); "
                       "or one file of two columns (tsv); language: texts; classify: label, tab, text (tsv, csv); tag: "
                       "CoNLL; image: IDX "
                       "files of pictures and labels; graph: tables of nodes and edges; "

@@ -287,7 +287,7 @@ void refuse_other_letters(const PairReport& report, const std::string& key) {
        guess.name.empty()      ? "set data.encoding as the files are written, or convert them by iconv"
        : guess.name == "utf-8" ? "most lines are UTF-8: look at the others"
        : guess.known           ? fmt::format("set data.encoding = \"{}\"{}, or whatever it is", guess.name,
-                                             guess.language.empty() ? "" : " (" + guess.language + ")")
+                                   guess.language.empty() ? "" : " (" + guess.language + ")")
                                : fmt::format("convert it: {}", guess.conversion(file)));
 }
 

@@ -61,10 +61,9 @@ std::string Overlap::sentence(const std::string& what, Sides sides) const {
   const bool whole = in_train == examples, much = 10 * in_train > examples;
   const double percent = 100.0 * static_cast<double>(in_train) / static_cast<double>(examples);
   const char* unit = sides == Sides::one ? "lines" : sides == Sides::two ? "sources" : "texts";
-  const std::string found =
-      whole ? fmt::format("all {} {} {} stand", thousands(examples), what, unit)
-            : fmt::format("{} of {} {} {} ({:.{}f} %) stand", thousands(in_train), thousands(examples), what, unit,
-                          percent, percent < 10 ? 1 : 0);
+  const std::string found = whole ? fmt::format("all {} {} {} stand", thousands(examples), what, unit)
+                                  : fmt::format("{} of {} {} {} ({:.{}f} %) stand", thousands(in_train),
+                                                thousands(examples), what, unit, percent, percent < 10 ? 1 : 0);
   if (percent < 1) return found + " in the training files too: too few to matter";
   if (!much)
     return fmt::format("{} in the training files too: the score is a little too good; leave them out of one", found);
