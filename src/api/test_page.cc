@@ -19,27 +19,28 @@ using Of = LabelReport::Of;
 constexpr size_t kLabelRows = 200, kMatrixLabels = 20, kConfusionRows = 50;
 
 constexpr const char* kTestStyle =
-    R"(td.bar{background:linear-gradient(var(--bar),var(--bar)) no-repeat 4px 50%/calc((100% - 8px)*var(--p)) 64%;min-width:78px}
-:root{--bar:#d5e8f5}@media (prefers-color-scheme:dark){:root{--bar:#1f4256}}
-tr.sum td{font-weight:600;border-top:1px solid var(--edge)}
-table.matrix{width:auto;min-width:0}
+    R"(:root{--bar:#d5e8f5}@media (prefers-color-scheme:dark){:root{--bar:#1f4256}}
+td:first-child,tr.sum td{font-weight:600}
+td.bar{background:linear-gradient(var(--bar),var(--bar)) no-repeat 4px 50%/calc((100% - 8px)*var(--p)) 64%;min-width:78px}
+table.matrix{width:auto;min-width:0;border-collapse:collapse}
 table.matrix th,table.matrix td{padding:4px 7px;border:1px solid var(--edge)}
 table.matrix thead th{vertical-align:bottom;text-align:left}
 table.matrix thead th span{writing-mode:vertical-rl;transform:rotate(180deg);max-height:180px;overflow:hidden;white-space:nowrap}
-table.matrix th.row{position:sticky;left:0;background:var(--card);text-align:right;font-weight:600;color:var(--text);
-max-width:150px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
+table.matrix th.row{text-align:right;color:var(--text);max-width:150px;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 table.matrix td{text-align:right;font-weight:400}
 td.right{background:rgb(0 103 163/var(--s))}td.wrong{background:rgb(196 74 0/var(--s))}
 td.strong{color:#fff}
-td.text{min-width:220px;overflow-wrap:anywhere;font-weight:400}
+td.text{min-width:220px;overflow-wrap:anywhere}
 ol.lines{list-style:none;margin:0;padding:0;display:grid;gap:14px}
 ol.lines li{border-left:3px solid var(--edge);padding-left:12px}
 ol.lines dl{grid-template-columns:max-content minmax(0,1fr)}
 .score{font-variant-numeric:tabular-nums;font-weight:600}
-@media (max-width:560px){main{padding:20px 12px 48px}section{padding:16px 14px}ol.lines dl{grid-template-columns:1fr;gap:0}
-ol.lines dd{margin-bottom:6px}th,td{padding:6px 5px}td:first-child{white-space:normal;overflow-wrap:anywhere}td.bar{min-width:56px}
+@media (max-width:640px){ol.lines dl{grid-template-columns:1fr}th,td{padding:6px 5px}td.bar{min-width:48px}
+.scroll .scores td:first-child,.scroll .scores th:first-child{min-width:0;max-width:30vw}
+.scroll .matrix th:first-child{min-width:0;max-width:112px;white-space:nowrap}
 table.mistakes thead{display:none}table.mistakes tr{display:grid;grid-template-columns:1fr 1fr auto auto;
-border-bottom:1px solid var(--edge)}table.mistakes td{border:0}table.mistakes td.text{grid-column:1/-1;color:var(--soft);padding-top:0}}
+border-bottom:1px solid var(--edge)}table.mistakes td{border:0}table.mistakes td.text{grid-column:1/-1;color:var(--soft);padding-top:0}
+.scroll .mistakes td:first-child{position:static;min-width:0;max-width:none}}
 )";
 
 std::string score_cards(const TestReport& r) {
@@ -79,8 +80,10 @@ std::string score_table(const LabelReport& r) {
     out += score_row("macro average", r.macro, true);
     out += score_row("weighted average", r.weighted, true);
   }
-  return in_scroll(out) + left_out(r.labels.size(), kLabelRows, "labels");
+  return in_scroll(out, " class=\"scores\"") + left_out(r.labels.size(), kLabelRows, "labels");
 }
+
+constexpr const char* kOtherWordsColumn = "(other words)";
 
 /// Rows are what is right, columns what was given; labels beyond the most frequent ones are one.
 class ConfusionMatrix {
@@ -91,8 +94,8 @@ class ConfusionMatrix {
     if (r.labels.size() > kMatrixLabels) others_ = add("(others)");
     for (const LabelScore& s : r.labels) count(place(s.label), place(s.label), s.right);
     for (const Confusion& c : r.confusions) {
-      const bool other_words = c.given.ends_with(kOtherWords);
-      count(place(c.label), place(other_words ? kOtherWords + 2 : c.given), c.count);
+      const size_t row = place(c.label), column = place(c.given.ends_with(kOtherWords) ? kOtherWordsColumn : c.given);
+      count(row, row == column ? another() : column, c.count);  // one of the others, taken for another of them
     }
   }
 
@@ -115,8 +118,12 @@ class ConfusionMatrix {
   }
   size_t place(const std::string& name) {
     if (const auto at = places_.find(name); at != places_.end()) return at->second;
-    if (name != kNoLabel && name != kOtherWords + 2 && others_ > 0) return others_;
+    if (name != kNoLabel && name != kOtherWordsColumn && others_ > 0) return others_;
     return places_.emplace(name, add(name)).first->second;
+  }
+  size_t another() {
+    if (another_ == 0) another_ = add("(another)");
+    return another_;
   }
   void count(size_t row, size_t column, int64_t times) {
     counts_[{row, column}] += times;
@@ -137,13 +144,13 @@ class ConfusionMatrix {
     const double share = static_cast<double>(at->second) / static_cast<double>(rows_.at(row));
     // Colours begin where they can be seen and end where numbers still can be read.
     return fmt::format("<td class=\"{}{}\" style=\"--s:{:.2f}\" title=\"{:.1f} %\">{}</td>",
-                       row == column ? "right" : "wrong", share > 0.5 ? " strong" : "", 0.08 + 0.82 * share,
+                       row == column ? "right" : "wrong", share > 0.7 ? " strong" : "", 0.08 + 0.82 * share,
                        100 * share, thousands(at->second));
   }
 
   std::vector<std::string> names_;
   std::map<std::string, size_t> places_;
-  size_t others_ = 0;  // 0: there are none, the first place is a label's
+  size_t others_ = 0, another_ = 0;  // 0: there are none, the first place is a label's
   std::map<std::pair<size_t, size_t>, int64_t> counts_;
   std::map<size_t, int64_t> rows_, columns_;
 };
@@ -242,10 +249,10 @@ std::string test_page(const TestReport& r) {
                            : r.task == "image" ? fmt::format("{} pictures", thousands(r.lines))
                                                : fmt::format("{} lines", thousands(r.lines));
   const std::string body = "<h1>" + show::label(r.model, 100) + "</h1>\n<p class=\"soft\">" +
-                           show::escaped(fmt::format("Task: {}; {}, in {:.1f} s.", r.task, size, r.seconds)) + "</p>\n" +
-                           score_cards(r) + show::section("Files", "", file_table(r)) + label_sections(r) +
+                           show::escaped(fmt::format("Task: {}; {}, in {:.1f} s.", r.task, size, r.seconds)) +
+                           "</p>\n" + score_cards(r) + show::section("Files", "", file_table(r)) + label_sections(r) +
                            line_sections(r) + show::section("How it was measured", "", how_it_was_measured(r));
-  return show::page_of({r.model + " tested", kTestStyle, body});
+  return show::page_of({.title = r.model + " tested", .style = kTestStyle, .body = body});
 }
 
 void write_test_page(const TestReport& report, const std::string& file) { write_file(file, test_page(report)); }

@@ -70,7 +70,7 @@ pre{background:var(--card);border:1px solid var(--edge);border-radius:8px;paddin
 section{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:20px 22px;margin:18px 0}
 .cards{display:grid;gap:16px;grid-template-columns:repeat(auto-fit,minmax(190px,1fr));margin:18px 0}
 .card{background:var(--card);border:1px solid var(--edge);border-radius:12px;padding:14px 16px}
-.card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px}
+.card b{display:block;font-size:18px;overflow-wrap:anywhere}.card span{color:var(--soft);font-size:14px;overflow-wrap:anywhere}
 .scroll{overflow-x:auto}
 table{border-collapse:separate;border-spacing:0;font-size:14px;min-width:100%;font-variant-numeric:tabular-nums}
 th,td{padding:7px 9px;border-bottom:1px solid var(--edge);text-align:left;vertical-align:top}

@@ -105,6 +105,27 @@ TEST(TestReport, NumbersThatAreFarOff) {
   EXPECT_FALSE(j.contains("labels"));
 }
 
+/// The first head's labels stand where those of a single one do, the others' behind them.
+TEST(TestReport, SeveralHeads) {
+  const AnswerModelMaker maker;
+  maker.classifier();
+  std::string rows;
+  for (int i = 0; i < 20; ++i) rows += "yes\tx\ta b\nno\ty\tc\n";
+  const std::string files = "=[\"" + put(maker.folder / "rows", rows) + "\"]";
+  Trainer({.recipe = maker.folder / "labels.toml",
+           .out = maker.folder / "two",
+           .sets = {"data.train" + files, "data.valid" + files, "data.test" + files, "data.answers=2",
+                    "model.head={kind=\"several\",heads=\"label label\"}"},
+           .threads = 1})
+      .run();
+  const Json j = Json::parse(run_attune({"test", maker.folder / "two", "--json", "--quiet"}).out);
+  EXPECT_EQ(j["labels"].size(), 2u);
+  ASSERT_EQ(j["heads"].size(), 1u);
+  EXPECT_EQ(j["heads"][0]["head"], 2);
+  EXPECT_EQ(j["heads"][0]["labels"][0]["support"], 20);
+  EXPECT_NE(run_attune({"test", maker.folder / "two", "--quiet"}).out.find("\n2: label "), std::string::npos);
+}
+
 TEST(TestReport, TheBestAndTheWorstTranslations) {
   const TempFolder dir;
   const std::string source = put(dir / "s", "a dog\nthe cat sees a dog\nzwei\ntwo dogs run\n");
@@ -155,7 +176,7 @@ TEST(TestReport, APageThatNeedsNothingElse) {
   EXPECT_EQ(html.find("<script"), std::string::npos);
   EXPECT_EQ(html.find("http"), std::string::npos);
   for (const char* word : {"What was taken for what", "&lt;b&gt;label 3&lt;/b&gt;", "a &amp; &quot;b&quot; &lt;i&gt;",
-                           "weighted average", "(others)", "prefers-color-scheme:dark", "max-width:560px"})
+                           "weighted average", "(others)", "prefers-color-scheme:dark", "max-width:640px"})
     EXPECT_NE(html.find(word), std::string::npos) << word;
   const TempFolder dir;
   const std::string source = put(dir / "s", "a dog\nthe cat\n"), target = put(dir / "t", "ein hund\ndie katze\n");
