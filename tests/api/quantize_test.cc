@@ -74,7 +74,7 @@ TEST_F(Quantize, WritesNothingWhenTooMuchIsLost) {
 }
 
 TEST_F(Quantize, MoreErrorsAreALoss) {
-  run.train("rate", {"train.metric=cer", "train.stop=60u"});
+  run.train("rate", {"train.metric=cer", "train.stop=100u", "train.validate=100u"});
   const QuantizeReport r = quantize(run.folder / "rate", out, {}, 1);
   EXPECT_EQ(r.metric, "cer");
   EXPECT_NE(r.score_after, r.score_before);

@@ -69,6 +69,22 @@ TEST(Train, JsonIsWhatMetricsHas) {
   EXPECT_EQ(last["finished"], true);
 }
 
+TEST(Train, TheFolderOfARunGoesOnAndInfoSaysItsWeights) {
+  const TempFolder dir;
+  ASSERT_EQ(run_attune({"train", small_recipe(dir, "200u"), "--out", dir / "m", "--quiet"}).code, 0);
+  const Outcome on = run_attune({"train", dir / "m", "--set", "train.stop=250u"});
+  ASSERT_EQ(on.code, 0) << on.err;
+  EXPECT_NE(on.err.find("going on from update 200\n"), std::string::npos) << on.err;
+  EXPECT_TRUE(std::regex_search(on.err, std::regex("the model is the best one, update [0-9]+: bleu [0-9.]+\n")))
+      << on.err;
+  const std::string info = run_attune({"info", dir / "m"}).out;
+  EXPECT_TRUE(std::regex_search(info, std::regex("\nweights +the best, update [0-9]+ of 250: bleu [0-9.]+\n"))) << info;
+  EXPECT_EQ(info.find("\nupdate "), std::string::npos) << info;
+  const Outcome none = run_attune({"train", dir.path()});
+  EXPECT_EQ(none.code, 2);
+  EXPECT_NE(none.err.find("is a folder, and there is no run in it\n  fix: "), std::string::npos) << none.err;
+}
+
 /// A program on a terminal of its own.
 class OnTerminal {
  public:

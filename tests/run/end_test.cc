@@ -1,6 +1,8 @@
 // How a run ends: never worse than its best moment, and it says which weights it kept.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "attune/model.h"
 #include "base/text.h"
 #include "checks.h"

@@ -1,6 +1,7 @@
 // What may happen to a run from outside: its folder is removed, its corpus is edited, a file of it goes away.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 
 #include "base/files.h"
@@ -72,7 +73,9 @@ TEST_F(Faults, ADamagedCheckpointIsNotAveraged) {
   run.train("out", {}, 14);
   write_file(checkpoint_path(run.folder / "out", 12) + "/model.safetensors", "damage");
   const TrainingOutcome o = run.train("out").outcome;
-  EXPECT_EQ(o.averaged, 2) << "of 12, 18 and 22";
+  const auto mean = std::ranges::find(o.judged, FinalWeights::Kind::mean, &FinalWeights::kind);
+  ASSERT_NE(mean, o.judged.end());
+  EXPECT_EQ(mean->updates, (std::vector<int64_t>{18, 22})) << "of 12, 18 and 22";
   EXPECT_TRUE(run.train("out").outcome.was_over);
 }
 
