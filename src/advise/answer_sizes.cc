@@ -106,8 +106,7 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Column
   choose_shares(s, threads);
   s.tokens = static_cast<double>(look.source.tokens + 2 * look.pairs);
   const double epochs = columns.compared ? kEpochsOfPairs : plan.epochs;
-  const double updates =
-      std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), 300.0, 50'000.0);
+  const double updates = std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), 300.0, 50'000.0);
   t.stop = {std::ceil(updates / 50) * 50, Period::Unit::updates};
   t.schedule = Schedule::cosine;
   t.learning_rate = plan.model.learning_rate;
@@ -135,7 +134,8 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Column
 
 SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const ColumnsLook& columns, const Room& room) {
   const auto& plans = task == Task::tag ? kWordLabels : kTextLabels;
-  auto plan = std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
+  auto plan =
+      std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
   std::vector<SizedRecipe> sizes;
   for (AnswerPlan p = *plan;; p.model = (--plan)->model) {
     SizedRecipe& s = sizes.emplace_back();

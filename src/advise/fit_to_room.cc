@@ -73,12 +73,12 @@ SizedRecipe fit_to_room(const std::vector<SizedRecipe>& sizes, const Room& room)
     }
     set_end(s, updates, std::min(validations, updates));
     if (updates < wanted)
-      s.reasons["train.stop"] = fmt::format("updates: about as many as fit in the time, {:.1f} times through the corpus",
-                                            s.epochs());
+      s.reasons["train.stop"] =
+          fmt::format("updates: about as many as fit in the time, {:.1f} times through the corpus", s.epochs());
     s.notes.insert(s.notes.begin(), notes.begin(), notes.end());
     if (i > 0 && notes.empty())
-      s.notes.push_back(fmt::format("a {} model would suit the corpus, but learns too little in the time there is",
-                                    sizes[0].name));
+      s.notes.push_back(
+          fmt::format("a {} model would suit the corpus, but learns too little in the time there is", sizes[0].name));
     return s;
   }
   return sizes.at(0);

@@ -22,7 +22,8 @@ constexpr LanguageSize kQuickText{"quick", 4, 128, 512, 4, 64, 768, 2e-3};
 constexpr LanguageSize kSmallText{"small", 6, 192, 768, 6, 128, 2048, 1.5e-3};
 constexpr LanguageSize kMiddleText{"middle", 6, 256, 1024, 4, 256, 8192, 1e-3};
 constexpr LanguageSize kBaseText{"base", 6, 512, 2048, 8, 256, 16384, 7e-4};
-constexpr const LanguageSize* kLanguageSizes[] = {&kBaseText, &kMiddleText, &kSmallText, &kQuickText};  // the smallest last
+constexpr const LanguageSize* kLanguageSizes[] = {&kBaseText, &kMiddleText, &kSmallText,
+                                                  &kQuickText};  // the smallest last
 
 /// What suits texts of fewer characters than `below`, where there is time.
 struct TextPlan {
@@ -105,7 +106,8 @@ void choose_language_training(SizedRecipe& s, const TextPlan& plan, const Langua
 void choose_language_dropout(SizedRecipe& s) {
   const double epochs = s.epochs();
   s.recipe.model.dropout = epochs < 3 ? 0 : epochs < 6 ? 0.1 : 0.2;
-  s.reasons["model.dropout"] = epochs < 3 ? "none: the text is read once or twice" : "more where the text is read more often";
+  s.reasons["model.dropout"] =
+      epochs < 3 ? "none: the text is read once or twice" : "more where the text is read more often";
 }
 
 }  // namespace

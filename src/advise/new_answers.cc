@@ -37,8 +37,8 @@ void write_answers(SizedRecipe& sized, NewRecipe& n) {
   w.section("tokenizer");
   for (const char* key : {"kind", "size", "lowercase"}) w.key(key);
   w.section("model");
-  for (const char* key : {"encoder_layers", "d_model", "d_ff", "heads", "dropout", "word_dropout", "norm", "activation",
-                          "position"})
+  for (const char* key :
+       {"encoder_layers", "d_model", "d_ff", "heads", "dropout", "word_dropout", "norm", "activation", "position"})
     w.key(key);
   for (const char* key : {"pool", "head"})
     if (w.has_reason(std::string("model.") + key)) w.key(key);
@@ -69,10 +69,10 @@ void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::
                  : fmt::format("validation: {} texts of {}", thousands(n.valid_pairs), join(n.valid, ", ")));
   if (n.test_pairs > 0)
     notes.push_back(fmt::format("test: {} texts of {}", thousands(n.test_pairs), join(n.test, ", ")));
-  notes.push_back(fmt::format(
-      "tokenizer: {} {}; model: {} layer{}, d_model {}, {:.1f} M parameters", thousands(r.tokenizer.size),
-      r.tokenizer.kind == text::TokenizerKind::word ? "words" : "pieces (BPE)", r.model.encoder_layers,
-      r.model.encoder_layers == 1 ? "" : "s", r.model.d_model, static_cast<double>(n.parameters) / 1e6));
+  notes.push_back(
+      fmt::format("tokenizer: {} {}; model: {} layer{}, d_model {}, {:.1f} M parameters", thousands(r.tokenizer.size),
+                  r.tokenizer.kind == text::TokenizerKind::word ? "words" : "pieces (BPE)", r.model.encoder_layers,
+                  r.model.encoder_layers == 1 ? "" : "s", r.model.d_model, static_cast<double>(n.parameters) / 1e6));
   notes.insert(notes.end(), sized.notes.begin(), sized.notes.end());
   notes.push_back(training_note(r, n.seconds, threads));
   if (r.task == Task::classify)

@@ -101,9 +101,8 @@ void write(SizedRecipe& sized, NewRecipe& n) {
        {"encoder_layers", "decoder_layers", "d_model", "d_ff", "heads", "dropout", "norm", "position"})
     w.key(key);
   w.section("train");
-  for (const char* key :
-       {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "clip", "validate", "metric",
-        "average"})
+  for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup", "clip",
+                          "validate", "metric", "average"})
     w.key(key);
   if (w.has_reason("train.metric_options.tokenize")) {
     w.section("train.metric_options");

@@ -46,7 +46,8 @@ std::string time_text(double seconds) {
 std::string training_note(const Recipe& r, double seconds, int threads) {
   std::string note = fmt::format("training: {} updates", thousands(static_cast<int64_t>(r.train.stop.count)));
   if (!reads_rows(r.task)) note += fmt::format(" of {} tokens", thousands(r.train.batch_tokens.tokens));
-  if (seconds > 0) note += fmt::format(", about {} on {} thread{}", time_text(seconds), threads, threads == 1 ? "" : "s");
+  if (seconds > 0)
+    note += fmt::format(", about {} on {} thread{}", time_text(seconds), threads, threads == 1 ? "" : "s");
   return note;
 }
 

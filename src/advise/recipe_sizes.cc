@@ -20,7 +20,7 @@ struct ModelSize {
 constexpr ModelSize kQuick{"quick", 3, 2, 128, 256, 4, 2048, 3e-3};
 constexpr ModelSize kSmall{"small", 4, 4, 128, 256, 4, 4096, 3e-3};
 constexpr ModelSize kMiddle{"middle", 4, 2, 256, 1024, 8, 8192, 2e-3};
-constexpr ModelSize kBase{"base", 6, 6, 512, 2048, 8, 24576, 7e-4};  // as published
+constexpr ModelSize kBase{"base", 6, 6, 512, 2048, 8, 24576, 7e-4};               // as published
 constexpr const ModelSize* kModelSizes[] = {&kBase, &kMiddle, &kSmall, &kQuick};  // the smallest last
 
 /// What suits corpora of fewer pairs than `below`, where there is time.
@@ -128,8 +128,8 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& p
   s.tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
   choose_shares(s, threads);
   s.reasons["train.batch_tokens"] = "tokens per update on the larger side; fewer need less memory";
-  s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes", std::max(1.0, s.epochs()));
+  s.reasons["train.stop"] = fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes",
+                                        std::max(1.0, s.epochs()));
   s.reasons["train.schedule"] = "the rate falls to nought at the end: the last model is the best";
   s.reasons["train.warmup"] = "updates until the learning rate is at its peak";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";

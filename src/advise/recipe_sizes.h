@@ -15,19 +15,21 @@ namespace attune {
 struct SizedRecipe {
   Recipe recipe;
   std::map<std::string, std::string> reasons;
-  std::string name;               // of the model: "small"
-  double tokens = 1;              // of an epoch, on the side that fills a batch
-  double seconds = 0;             // that training takes, validations counted; 0: nobody measured it
+  std::string name;                // of the model: "small"
+  double tokens = 1;               // of an epoch, on the side that fills a batch
+  double seconds = 0;              // that training takes, validations counted; 0: nobody measured it
   std::vector<std::string> notes;  // a sentence each: what memory or time did not allow
-  double epochs() const { return recipe.train.stop.count * static_cast<double>(recipe.train.batch_tokens.tokens) / tokens; }
+  double epochs() const {
+    return recipe.train.stop.count * static_cast<double>(recipe.train.batch_tokens.tokens) / tokens;
+  }
 };
 
 /// What a recipe must do with.
 struct Room {
-  int64_t memory = INT64_MAX;  // bytes that training may take
-  int threads = 1;             // that work at once, each with its own gradients
-  double seconds = 0;          // that training may take; 0: as many as are of use
-  double validated = 0;        // tokens of a validation
+  int64_t memory = INT64_MAX;                                   // bytes that training may take
+  int threads = 1;                                              // that work at once, each with its own gradients
+  double seconds = 0;                                           // that training may take; 0: as many as are of use
+  double validated = 0;                                         // tokens of a validation
   std::function<double(const Recipe&)> seconds_of_update = {};  // on this machine; none: time is not foreseen
 };
 

@@ -12,8 +12,8 @@ namespace attune {
 
 namespace {
 
-constexpr double kEnough = 0.7;         // seconds of updates
-constexpr int64_t kMostTrials = 24;     // updates
+constexpr double kEnough = 0.7;           // seconds of updates
+constexpr int64_t kMostTrials = 24;       // updates
 constexpr int64_t kTokensOfTrial = 4096;  // of a trial's batch, where the model is large
 
 /// A text of so many pieces, whatever they are.
@@ -21,8 +21,8 @@ std::vector<int32_t> made_up(int64_t length, int64_t vocabulary, Random& random)
   std::vector<int32_t> ids(static_cast<size_t>(std::max<int64_t>(1, length)));
   const auto marks = static_cast<int64_t>(text::kMarks);
   for (int32_t& id : ids)
-    id = static_cast<int32_t>(marks + static_cast<int64_t>(random.below(static_cast<uint64_t>(
-                                          std::max<int64_t>(1, vocabulary - marks)))));
+    id = static_cast<int32_t>(
+        marks + static_cast<int64_t>(random.below(static_cast<uint64_t>(std::max<int64_t>(1, vocabulary - marks)))));
   return ids;
 }
 

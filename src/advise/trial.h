@@ -1,4 +1,5 @@
-// How long training takes on this machine: a few updates of the recipe's model, on made-up texts as long as the real ones.
+// How long training takes on this machine: a few updates of the recipe's model, on made-up texts as long as the real
+// ones.
 #pragma once
 #include "advise/corpus_look.h"
 #include "recipe/settings.h"

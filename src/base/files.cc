@@ -72,7 +72,7 @@ struct Descriptor {
                     : error == ENOENT                    ? missing.c_str()
                     : error == ENOSPC || error == EDQUOT ? "\n  fix: make room, or choose a folder on another disk"
                     : error == EFBIG ? "\n  fix: files may not grow that large here, see `ulimit -f`"
-                                                         : "";
+                                     : "";
   fail(ErrorKind::io, "cannot {} {}: {}{}", what, path, std::strerror(error), fix);
 }
 
@@ -275,10 +275,11 @@ void FolderWriter::commit() {
 }
 
 AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
-  // Not through a link: it would lead out of the folder, to a file of somebody else.
-  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NOFOLLOW, 0666);
-  if (file_ < 0 && errno == ELOOP)
+  // Not through a link to a file: it would lead out of the folder, to something of somebody else.
+  std::error_code ignored;
+  if (fs::is_symlink(path_, ignored) && fs::is_regular_file(path_, ignored))
     fail(ErrorKind::io, "cannot write {}: it is a link\n  fix: remove it, or choose another folder", path_);
+  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
   if (file_ < 0) fail_io("write", path_, errno);
   if (content == Content::bytes) return;
   char last = '\n';

@@ -10,8 +10,8 @@ namespace attune {
 
 /// The whole content of a file.
 std::string read_file(const std::string& path);
-/// The same of a regular file of at most so many bytes: one that a link leads to a device or a pipe, or a larger one, is
-/// ErrorKind::io before anything is read.
+/// The same of a regular file of at most so many bytes: one that a link leads to a device or a pipe, or a larger one,
+/// is ErrorKind::io before anything is read.
 std::string read_regular_file(const std::string& path, int64_t most);
 
 /// Replaces the content of a file in one step, keeping its permissions. A device or a pipe is written in place.

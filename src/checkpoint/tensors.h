@@ -17,12 +17,12 @@ StoredTensors tensors_of(const Parameters& parameters, float* data = nullptr, co
 /// Reads a file into the memory that `into` points to. The file must hold these tensors and no others, of these types
 /// and shapes; otherwise one ErrorKind::model names the tensor, and no memory is touched.
 void load_tensors(const std::string& path, const StoredTensors& into);
-/// Whether the file has all parameters, of these shapes, whatever their types: asked before they are allocated, it keeps
-/// a recipe that was changed from taking memory for a model that is not there. ErrorKind::model as load_tensors.
+/// Whether the file has all parameters, of these shapes, whatever their types: asked before they are allocated, it
+/// keeps a recipe that was changed from taking memory for a model that is not there. ErrorKind::model as load_tensors.
 void check_declared(const std::string& path, const Parameters& parameters);
 /// The same for the parameters of a model, made ready for use (repacked). The file may hold f16 or bf16 too, which are
-/// widened, or int8 with scales: the parameters then hold int8 (Parameters::hold_int8) and can't be trained. ErrorKind::model, too, for
-/// weights that are not numbers.
+/// widened, or int8 with scales: the parameters then hold int8 (Parameters::hold_int8) and can't be trained.
+/// ErrorKind::model, too, for weights that are not numbers.
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool = nullptr);
 
 /// Weights without a model around them.

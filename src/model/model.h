@@ -20,8 +20,8 @@ namespace attune {
 
 class Model {
  public:
-  /// ErrorKind::recipe for what can't be built. `frozen`: parts that no update changes (model/parts.h). `on_declared` sees
-  /// the parameters before memory is taken for them.
+  /// ErrorKind::recipe for what can't be built. `frozen`: parts that no update changes (model/parts.h). `on_declared`
+  /// sees the parameters before memory is taken for them.
   Model(const ModelOptions& options, const ModelSizes& sizes, const std::vector<std::string>& frozen = {},
         const std::function<void(const Parameters&)>& on_declared = {});
   Model(const Model&) = delete;

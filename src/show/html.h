@@ -16,8 +16,8 @@ std::string label(std::string_view text, int columns);
 /// A string of JSON, its quotes included, that may also stand within a script of a page.
 std::string json_quoted(std::string_view text);
 
-/// Colours for light and dark, type, sections, cards, tables that scroll within themselves with their first column in sight,
-/// and what else pages share. `.wide` is for screens with room, `.narrow` is shown instead of it on a phone.
+/// Colours for light and dark, type, sections, cards, tables that scroll within themselves with their first column in
+/// sight, and what else pages share. `.wide` is for screens with room, `.narrow` is shown instead of it on a phone.
 std::string page_style();
 
 struct Page {

@@ -45,7 +45,8 @@ TEST(FitToRoom, TheRunEndsInTheTimeThereIs) {
     before = t.stop.count * static_cast<double>(t.batch_tokens.tokens) / 4096;
   }
   // What is wanted at most is a matter of the corpus, not of the time.
-  EXPECT_EQ(choose_sizes(look, room_of(1e6)).recipe.train.stop.count, choose_sizes(look, room_of(0)).recipe.train.stop.count);
+  EXPECT_EQ(choose_sizes(look, room_of(1e6)).recipe.train.stop.count,
+            choose_sizes(look, room_of(0)).recipe.train.stop.count);
 }
 
 TEST(FitToRoom, NoTimeIsLeftUnused) {
@@ -87,10 +88,10 @@ TEST(FitToRoom, ATrialTakesAnyTask) {
   CorpusLook look = look_of(300, 6);
   look.target.characters = 5'000;
   look.different_words = 200;
-  for (SizedRecipe s : {choose_sizes(look, {}), choose_language_sizes(look, {}),
-                        choose_answer_sizes(Task::classify, look, {}, {}),
-                        choose_answer_sizes(Task::classify, look, {.compared = true}, {}),
-                        choose_answer_sizes(Task::tag, look, {.spans = true}, {})}) {
+  for (SizedRecipe s :
+       {choose_sizes(look, {}), choose_language_sizes(look, {}), choose_answer_sizes(Task::classify, look, {}, {}),
+        choose_answer_sizes(Task::classify, look, {.compared = true}, {}),
+        choose_answer_sizes(Task::tag, look, {.spans = true}, {})}) {
     s.recipe.train.batch_tokens.tokens = 64;
     s.recipe.data.max_length = std::min<int64_t>(s.recipe.data.max_length, 16);
     const double seconds = seconds_of_update(s.recipe, look, 5, 1);

@@ -288,13 +288,15 @@ TEST_F(NewRecipeTest, WordsWithLabels) {
     ten += fmt::format("1\tword{}\t_\tNOUN\t_\t_\t0\troot\t_\t_\n\n", i);
   }
   out = dir / "tag.toml";
-  const NewRecipe n = propose_recipe("tag", {put(dir / "train.conll", two)}, {.out = out, .threads = 1, .measure = false});
+  const NewRecipe n =
+      propose_recipe("tag", {put(dir / "train.conll", two)}, {.out = out, .threads = 1, .measure = false});
   EXPECT_NE(n.notes[0].find("40 texts to train on, 80 words; 2 labels: X, Y"), std::string::npos) << n.notes[0];
   const Recipe r = loaded(n, out);
   EXPECT_EQ(r.task, Task::tag);
   EXPECT_EQ(r.data.columns.texts, (std::vector<std::string>{"1", "2"}));
   out = dir / "tag-u.toml";
-  const NewRecipe u = propose_recipe("tag", {put(dir / "train.conllu", ten)}, {.out = out, .threads = 1, .measure = false});
+  const NewRecipe u =
+      propose_recipe("tag", {put(dir / "train.conllu", ten)}, {.out = out, .threads = 1, .measure = false});
   EXPECT_TRUE(loaded(u, out).data.columns.texts.empty());
 }
 

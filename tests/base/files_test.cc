@@ -51,9 +51,11 @@ TEST_F(FileTest, ReadsWhatHasNoSize) { EXPECT_NE(read_file("/proc/self/status").
 TEST_F(FileTest, ErrorsNameFileAndReason) {
   const std::string missing = folder / "no/such";
   EXPECT_EQ(io_error([&] { read_file(missing); }),
-            "cannot read " + missing + ": No such file or directory\n  fix: check the name");
+            "cannot read " + missing + ": No such file or directory\n  fix: check the name: there is no folder " +
+                (folder / "no"));
   EXPECT_EQ(io_error([&] { write_file(missing, "x"); }),
-            "cannot write " + missing + ": No such file or directory\n  fix: check the name");
+            "cannot write " + missing + ": No such file or directory\n  fix: check the name: there is no folder " +
+                (folder / "no"));
   EXPECT_EQ(io_error([&] { read_file(folder.path()); }), "cannot read " + folder.path() + ": Is a directory");
   EXPECT_EQ(io_error([&] { write_file(folder.path(), "x"); }), "cannot write " + folder.path() + ": Is a directory");
 }

@@ -35,10 +35,9 @@ TEST(Trust, WeightsThatAreNoNumbersAreNamed) {
     Parameters q;
     declare(q);
     const std::string text = error_of([&] { load_parameters(path, q); }, ErrorKind::model);
-    EXPECT_EQ(without_fix(text), std::isfinite(bad)
-                                     ? "no error"
-                                     : path + ": tensor 'b.bias' is not all numbers: " +
-                                           (std::isnan(bad) ? "NaN" : "infinity") + " at place 2");
+    EXPECT_EQ(without_fix(text), std::isfinite(bad) ? "no error"
+                                                    : path + ": tensor 'b.bias' is not all numbers: " +
+                                                          (std::isnan(bad) ? "NaN" : "infinity") + " at place 2");
   }
 }
 

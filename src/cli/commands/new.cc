@@ -143,7 +143,8 @@ void add_new(CLI::App& app, Session& session) {
   command
       ->add_option("--out", a->options.out, "where to write it (default: TASK.toml; -: stdout); of a probe: the folder")
       ->type_name("RECIPE");
-  command->add_option("--time", a->time, "how long training may take here: 90s, 10m, 2h (default: as long as is of use)")
+  command
+      ->add_option("--time", a->time, "how long training may take here: 90s, 10m, 2h (default: as long as is of use)")
       ->type_name("T");
   command->add_flag("--force", a->force, "replace a recipe that is there already");
   const auto role = [&](const char* name, std::vector<std::string>& files, const char* sentence) {

@@ -39,9 +39,9 @@ void label_marginals(const Tensor& scores, const Tensor& moves, float* out) {
   const auto at = [&](int64_t t, int64_t label) { return static_cast<size_t>(t * labels + label); };
   for (int64_t t = 0; t < n; ++t)
     for (int64_t j = 0; j < labels; ++j)
-      forward[at(t, j)] = score(t, j) + (t == 0 ? move(labels, j) : log_sum(labels, [&](int64_t i) {
-                                           return forward[at(t - 1, i)] + move(i, j);
-                                         }));
+      forward[at(t, j)] =
+          score(t, j) +
+          (t == 0 ? move(labels, j) : log_sum(labels, [&](int64_t i) { return forward[at(t - 1, i)] + move(i, j); }));
   for (int64_t t = n - 1; t >= 0; --t)
     for (int64_t i = 0; i < labels; ++i)
       backward[at(t, i)] = t == n - 1 ? move(labels + 1, i) : log_sum(labels, [&](int64_t j) {

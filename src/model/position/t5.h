@@ -8,8 +8,8 @@
 #pragma once
 #include <vector>
 
-#include "base/error.h"
 #include "autograd/attention/relative.h"
+#include "base/error.h"
 #include "model/position/scheme.h"
 
 namespace attune {
@@ -67,10 +67,11 @@ class T5Position : public PositionScheme {
     // Half of the buckets that a side has are for single distances: the others must have some left.
     const int64_t single = (s.causal ? options_.buckets : options_.buckets / 2) / 2;
     if (options_.farthest <= single)
-      fail(ErrorKind::recipe,
-           "model.position = {{ kind = \"t5\", buckets = {}, farthest = {} }}: {} distances have a bucket each already\n"
-           "  fix: farthest = {} or more, or fewer buckets",
-           options_.buckets, options_.farthest, single, single + 1);
+      fail(
+          ErrorKind::recipe,
+          "model.position = {{ kind = \"t5\", buckets = {}, farthest = {} }}: {} distances have a bucket each already\n"
+          "  fix: farthest = {} or more, or fewer buckets",
+          options_.buckets, options_.farthest, single, single + 1);
     return std::make_unique<Layer>(T5Buckets{s.causal, options_.buckets, options_.farthest}, place, s);
   }
 
