@@ -166,7 +166,7 @@ TestReport test_answers(const std::string& model, const std::vector<std::string>
   report.notes = test.report.sentences(recipe.data.overlong);
   const Stopwatch clock;
   Predictor answer(*opened.model, opened.tokenizers, recipe, pool);
-  for (const Prediction& a : answer(test.corpus)) said.texts.push_back(answer.answers().write(a.answers));
+  said.texts = answer.texts(test.corpus, said.targets);
   report.seconds = clock.seconds();
   report.lines = test.report.kept;
   judge(std::move(said), recipe, threads, report);

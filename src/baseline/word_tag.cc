@@ -96,7 +96,7 @@ BaselineGuess WordTagBaseline::guess(const BaselineTask& task) {
     tags.clear();
     for_words(valid.example(i, buffer).source, begins, tokenizer,
               [&](const std::string& word, size_t) { tags.push_back(table.tag(word)); });
-    guess.lines.push_back(answers.write(tags));
+    guess.lines.push_back(answers.write(tags, task.data.valid_target[static_cast<size_t>(i)]));
   }
   return guess;
 }

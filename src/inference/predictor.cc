@@ -35,6 +35,12 @@ Predictor::Predictor(const Model& model, const Tokenizers& tokenizers, const Rec
   for (int i = 0; i < pool.threads(); ++i) workers_.emplace_back(std::make_unique<Worker>());
 }
 
+std::vector<std::string> Predictor::texts(const Corpus& corpus, const std::vector<std::string>& right) {
+  std::vector<std::string> all;
+  for (const Prediction& p : (*this)(corpus)) all.push_back(answers_.write(p.answers, right[all.size()]));
+  return all;
+}
+
 std::vector<Prediction> Predictor::operator()(const Corpus& corpus) {
   const FlushDenormals flushed;
   std::vector<Prediction> all(static_cast<size_t>(corpus.size()));

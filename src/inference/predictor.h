@@ -24,6 +24,8 @@ class Predictor {
   /// In the order of the corpus; what it has for answers is not looked at, but for how many there are of words. The
   /// bits do not depend on the threads, nor on what else is in the corpus.
   std::vector<Prediction> operator()(const Corpus& corpus);
+  /// What it says of each example, as the data would have it, to be compared with `right`.
+  std::vector<std::string> texts(const Corpus& corpus, const std::vector<std::string>& right);
   const Answers& answers() const { return answers_; }
 
  private:

@@ -61,11 +61,7 @@ std::vector<std::string> Validator::translations() {
   }
 }
 
-std::vector<std::string> Validator::answers() {
-  std::vector<std::string> lines;
-  for (const Prediction& a : (*answer_)(data_.valid)) lines.push_back(answer_->answers().write(a.answers));
-  return lines;
-}
+std::vector<std::string> Validator::answers() { return answer_->texts(data_.valid, data_.valid_target); }
 
 void Validator::judge_texts_of(const std::vector<std::string>& lines, ValidationResult& v) {
   for (const MetricResult& r : judge_texts(lines, data_.valid_target, recipe_, pool_.threads()))

@@ -106,17 +106,27 @@ TEST(Answers, AComparisonHasABag) {
     EXPECT_EQ(v.state, ComparedVariant::State::finished) << v.name << ": " << v.reason;
 }
 
+/// Letters from d on make spans.
+std::string spans_of_letters(const std::string& letters) {
+  std::string text;
+  bool inside = false;
+  for (const char c : letters) {
+    if (c == ' ') continue;
+    text += std::string(1, c) + "\t" + (c >= 'd' ? inside ? "I-X" : "B-X" : "O") + "\n";
+    inside = c >= 'd';
+  }
+  return text + "\n";
+}
+
+TEST(Answers, WordsThatAreCroppedHaveALabelToo) {
+  const AnswerRun run("tag", spans_of_letters);
+  const auto scores = run.test("m", {"data.columns=[1,2]", "data.max_length=3", "data.overlong=\"crop\""});
+  EXPECT_GT(scores.at("accuracy"), 60) << "most words are read, and half of the others are O";
+  EXPECT_LT(scores.at("accuracy"), 95) << "what is not read can't be right";
+}
+
 TEST(Answers, ATaggerLabelsEveryWord) {
-  const AnswerRun run("tag", [](const std::string& letters) {
-    std::string text;
-    bool inside = false;
-    for (const char c : letters) {
-      if (c == ' ') continue;
-      text += std::string(1, c) + "\t" + (c >= 'd' ? inside ? "I-X" : "B-X" : "O") + "\n";
-      inside = c >= 'd';
-    }
-    return text + "\n";
-  });
+  const AnswerRun run("tag", spans_of_letters);
   run.test("m", {"data.columns=[1,2]", "data.max_length=16"});
   const Tagger one(run.folder / "m", 1), three(run.folder / "m", 3);
   std::mt19937 random(9);

@@ -91,6 +91,13 @@ std::string Answers::write(std::span<const int32_t> answers) const {
   return join(parts, heads_.size() == 1 ? " " : "\t");
 }
 
+std::string Answers::write(std::span<const int32_t> answers, std::string_view right) const {
+  if (heads_[0] != "tags") return write(answers);
+  std::vector<int32_t> all(answers.begin(), answers.end());
+  all.resize(std::max(all.size(), words_of(right).size()), 0);
+  return write(all);
+}
+
 std::string Answers::fault(std::string_view text, std::string_view answer) const {
   const std::vector<std::string> parts =
       heads_.size() == 1 ? std::vector<std::string>{std::string(answer)} : split(answer, '\t');

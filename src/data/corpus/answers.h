@@ -24,6 +24,9 @@ class Answers {
   /// What is not known is Labels::kUnseen; a text that is no number is nothing at all.
   std::vector<int32_t> read(std::string_view text) const;
   std::string write(std::span<const int32_t> answers) const;
+  /// The same, to be compared with `right`: words of it that were cropped, and so not answered, get the most frequent
+  /// label.
+  std::string write(std::span<const int32_t> answers, std::string_view right) const;
   /// What is wrong with a pair of text and answer, "" if nothing.
   std::string fault(std::string_view text, std::string_view answer) const;
 
