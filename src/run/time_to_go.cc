@@ -33,22 +33,21 @@ double updates_to_come(const TrainOptions& options, const Corpus& corpus, int64_
 
 std::optional<Progress> try_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, int64_t done) {
   const int64_t most = std::min(kMostTried, static_cast<int64_t>(kShareTried * updates_to_come(options, corpus, done)));
-  if (most < 2) return std::nullopt;
+  if (most < 2 || options.accumulate > 1) return std::nullopt;
   Batches source(corpus, batch_options(options));
-  std::vector<Batch> batches(static_cast<size_t>(options.accumulate));
-  std::vector<const Batch*> pointers;
-  for (const Batch& b : batches) pointers.push_back(&b);
+  Batch batch;
+  const Batch* const one = &batch;
   Progress tried;
   double first = 0;           // it has memory to take,
   std::vector<double> times;  // the others have not
   const Stopwatch all;
   while (tried.updates < most && (tried.updates == 0 || all.seconds() < kTrySeconds)) {
     const Stopwatch watch;
-    for (Batch& b : batches) source.next(b);
-    const UpdateResult r = learner.update(pointers, {foreseen_last(options, tried, pointers, corpus.size()), 0});
+    source.next(batch);
+    const UpdateResult r = learner.update({&one, 1}, {foreseen_last(options, tried, {&one, 1}, corpus.size()), 0});
     ++tried.updates;
     tried.target_tokens += r.target_tokens;
-    tried.data = batches.back().next;
+    tried.data = batch.next;
     if (tried.updates == 1)
       first = watch.seconds();
     else
