@@ -8,8 +8,8 @@
 namespace attune {
 
 /// Updates of the first batches, the time of each in the mean. They change nothing that a Learner's restart and new
-/// weights do not undo: the rate is nought. None where the run, after `done` updates, is too short for them, or where an
-/// update is of several batches: nobody knows how long that would be.
+/// weights do not undo: the rate is nought. None where the run, after `done` updates, is too short for them, or where
+/// an update is of several batches: nobody knows how long that would be.
 std::optional<Progress> try_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, int64_t done);
 
 class TimeToGo {
