@@ -9,8 +9,7 @@
 set -euo pipefail
 usage() { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] && [ -d "$1" ] || usage
-cd_of() { cd "$(dirname "$1")" && pwd; }
-root=$(cd "$(cd_of "$0")/../.." && pwd)
+root=$(cd "$(dirname "$0")/../.." && pwd)
 sets=$(realpath "$1") out=$2
 shift 2
 program=$root/build/attune before='' time=2m seeds=1 only='' sides='new recipe'
@@ -36,8 +35,7 @@ seconds=$(echo "$time" | sed -E 's/^([0-9]+)s$/\1/; s/^([0-9]+)m$/\1*60/; s/^([0
 # The recipe that ships for a set, and the folder it is made for; none for the small ones.
 recipe_of() {
   case $1 in
-    ud-ewt | wnut17 | sst2 | trec | ag-news | multi30k | tatoeba-en-fr) echo "$root/recipes/$1/recipe.toml" ;;
-    sick) echo "$root/recipes/sick/recipe.toml" ;;
+    ud-ewt | wnut17 | sst2 | trec | ag-news | sick | multi30k | tatoeba-en-fr) echo "$root/recipes/$1/recipe.toml" ;;
     shakespeare) echo "$root/recipes/shakespeare-char/large.toml" ;;
   esac
 }

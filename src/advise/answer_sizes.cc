@@ -138,11 +138,13 @@ SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const Columns
       std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
   std::vector<SizedRecipe> sizes;
   for (AnswerPlan p = *plan;; p.model = (--plan)->model) {
-    SizedRecipe& s = sizes.emplace_back();
-    s.recipe = defaults_of(task);
-    choose_reading(s, look, p);
-    choose_answer_model(s, look, columns, p);
-    choose_answer_training(s, look, columns, p, room.threads);
+    if (sizes.empty() || p.model.layers < sizes.back().recipe.model.encoder_layers) {
+      SizedRecipe& s = sizes.emplace_back();
+      s.recipe = defaults_of(task);
+      choose_reading(s, look, p);
+      choose_answer_model(s, look, columns, p);
+      choose_answer_training(s, look, columns, p, room.threads);
+    }
     if (plan == std::begin(plans)) break;
   }
   return fit_to_room(sizes, room);

@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kEnough = 0.7;           // seconds of updates
 constexpr int64_t kMostTrials = 24;       // updates
-constexpr int64_t kTokensOfTrial = 4096;  // of a trial's batch, where the model is large
+constexpr int64_t kTokensOfTrial = 1024;  // of a trial's batch, where the model is large
 
 /// A text of so many pieces, whatever they are.
 std::vector<int32_t> made_up(int64_t length, int64_t vocabulary, Random& random) {

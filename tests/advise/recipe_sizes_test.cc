@@ -4,6 +4,7 @@
 
 #include "advise/recipe_sizes.h"
 #include "advise/trial.h"
+#include "recipe/settings.h"
 
 namespace attune::test {
 namespace {
@@ -97,6 +98,84 @@ TEST(FitToRoom, ATrialTakesAnyTask) {
     const double seconds = seconds_of_update(s.recipe, look, 5, 1);
     EXPECT_TRUE(std::isfinite(seconds) && seconds > 0) << seconds;
   }
+}
+
+TEST(RecipeSizes, GrowWithTheCorpus) {
+  const int64_t plenty = int64_t{1} << 40;
+  const auto model = [&](int64_t pairs) { return choose_sizes(look_of(pairs, 20), {.memory = plenty}).recipe; };
+  EXPECT_EQ(model(160'000).model.d_model, 256);
+  EXPECT_EQ(model(160'000).model.d_ff, 1024);
+  EXPECT_EQ(model(4'500'000).model.d_model, 512);
+  EXPECT_EQ(model(4'500'000).model.d_ff, 2048);
+  EXPECT_EQ(model(4'500'000).model.heads, 8);
+  EXPECT_EQ(model(4'500'000).model.dropout, 0.1);
+  Recipe last = model(1);
+  for (const int64_t pairs : {300, 1000, 5'000, 15'000, 29'000, 200'000, 900'000, 2'000'000, 50'000'000}) {
+    Recipe r = model(pairs);
+    r.data.train = {"a.en", "a.de"};
+    check_recipe(r);
+    EXPECT_GE(r.tokenizer.size, last.tokenizer.size) << pairs;
+    EXPECT_GE(r.model.d_model, last.model.d_model) << pairs;
+    EXPECT_GE(r.train.batch_tokens.tokens, last.train.batch_tokens.tokens) << pairs;
+    EXPECT_GE(r.train.stop.count, last.train.stop.count) << pairs;
+    EXPECT_GE(r.train.warmup, last.train.warmup) << pairs;
+    EXPECT_LE(r.model.dropout, last.model.dropout) << pairs;
+    EXPECT_LT(static_cast<double>(r.train.warmup), r.train.stop.count / 3) << pairs;
+    last = r;
+  }
+}
+
+TEST(RecipeSizes, LanguageModelsGrowWithTheText) {
+  const int64_t plenty = int64_t{1} << 40;
+  const auto sized = [&](int64_t characters, int64_t memory) {
+    CorpusLook look = look_of(characters / 100, 20);
+    look.target.characters = characters;
+    look.target.words = characters / 5;
+    look.target.tokens = characters / 4;
+    return choose_language_sizes(look, {.memory = memory, .threads = 2});
+  };
+  EXPECT_EQ(sized(1'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::character);
+  EXPECT_EQ(sized(100'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::bpe);
+  Recipe last = sized(1, plenty).recipe;
+  EXPECT_EQ(last.data.max_length, 1);
+  for (const int64_t characters : {30, 3000, 200'000, 1'000'000, 9'000'000, 90'000'000, 900'000'000}) {
+    Recipe r = sized(characters, plenty).recipe;
+    r.data.train = {"a.txt"};
+    check_recipe(r);
+    EXPECT_GE(r.model.d_model, last.model.d_model) << characters;
+    EXPECT_GE(r.data.max_length, last.data.max_length) << characters;
+    EXPECT_GE(r.train.batch_tokens.tokens, 4 * r.data.max_length) << characters;
+    EXPECT_GE(r.train.stop.count, last.train.stop.count) << characters;
+    EXPECT_GE(parameters_of(r), parameters_of(last)) << characters;
+    last = r;
+  }
+  const SizedRecipe small = sized(900'000'000, int64_t{1} << 30);
+  EXPECT_EQ(small.recipe.model.d_model, 256);
+  ASSERT_EQ(small.notes.size(), 1u);
+  EXPECT_TRUE(small.notes[0].starts_with("a base model would suit the corpus, but wants about ")) << small.notes[0];
+}
+
+TEST(RecipeSizes, MemoryLimitsTheModel) {
+  const CorpusLook look = look_of(4'500'000, 20);
+  const auto sized = [&](int64_t memory) { return choose_sizes(look, {.memory = memory, .threads = 2}); };
+  const SizedRecipe s = sized(int64_t{2} << 30);
+  EXPECT_EQ(s.recipe.model.d_model, 256);
+  EXPECT_LE(training_memory(s.recipe, 2), int64_t{2} << 30);
+  ASSERT_EQ(s.notes.size(), 1u);
+  EXPECT_TRUE(s.notes[0].starts_with("a base model would suit the corpus, but wants about ")) << s.notes[0];
+  EXPECT_EQ(sized(1).recipe.model.d_model, 128) << "the smallest there is";
+  EXPECT_TRUE(sized(int64_t{1} << 40).notes.empty());
+}
+
+TEST(RecipeSizes, ParametersAreCountedAsTheModelHasThem) {
+  Recipe r;  // one layer each, by hand
+  r.model.encoder_layers = r.model.decoder_layers = 1;
+  r.model.d_model = 2;
+  r.model.d_ff = 3;
+  r.tokenizer.size = 10;
+  const int64_t attention = 4 * (2 * 2 + 2), feed_forward = 2 * 2 * 3 + 3 + 2, norm = 4;
+  EXPECT_EQ(parameters_of(r),
+            20 + (attention + norm + feed_forward + norm) + (2 * (attention + norm) + feed_forward + norm));
 }
 
 }  // namespace
