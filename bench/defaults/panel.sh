@@ -6,13 +6,14 @@
 #   --program P      attune (build/attune)      --time T       2m, 10m (2m)
 #   --seeds "1 2"    of training (1)            --only "A B"   sets (all)
 #   --sides "S ..."  new, recipe, before (new recipe)          --before P     an older attune, for `before`
+#   --fit-only yes   recipes and lengths alone, which is the part that wants an idle machine
 set -euo pipefail
-usage() { sed -n '2,9s/^# //p' "$0" >&2; exit 2; }
+usage() { sed -n '2,10s/^# //p' "$0" >&2; exit 2; }
 [ $# -ge 2 ] && [ -d "$1" ] || usage
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sets=$(realpath "$1") out=$2
 shift 2
-program=$root/build/attune before='' time=2m seeds=1 only='' sides='new recipe'
+program=$root/build/attune before='' time=2m seeds=1 only='' sides='new recipe' fit_only=no
 while [ $# -gt 0 ]; do
   [ $# -ge 2 ] || usage
   case $1 in
@@ -22,13 +23,15 @@ while [ $# -gt 0 ]; do
     --seeds) seeds=$2 ;;
     --only) only=$2 ;;
     --sides) sides=$2 ;;
+    --fit-only) fit_only=$2 ;;
     *) usage ;;
   esac
   shift 2
 done
 mkdir -p "$out"
 out=$(realpath "$out")
-results=$out/results.jsonl
+results=$out/results.jsonl fits=$out/fits
+mkdir -p "$fits" "$out/runs"
 touch "$results"
 seconds=$(echo "$time" | sed -E 's/^([0-9]+)s$/\1/; s/^([0-9]+)m$/\1*60/; s/^([0-9]+)h$/\1*3600/' | xargs -I{} awk 'BEGIN { print {} }')
 
@@ -42,7 +45,7 @@ recipe_of() {
 metric_of() {
   case $1 in
     wnut17) echo span-f1 ;;
-    *) case $(cat "$sets/$1/task") in translate) echo bleu ;; language) echo loss ;; *) echo accuracy ;; esac ;;
+    *) case $(cat "$sets/$1/task") in translate) echo bleu ;; language) echo bits_per_character ;; *) echo accuracy ;; esac ;;
   esac
 }
 value() { sed -nE "s/^$2 = \"?([^\" ]*)\"?.*/\1/p" "$1" | head -n 1; }
@@ -54,64 +57,74 @@ files_of() { # SET ROLE: the files of a role, sorted so that sources come first
   esac
 }
 quoted() { for f in "$@"; do printf '%s"%s"' "${comma:-}" "$f"; comma=,; done; comma=; }
-# fitted PROGRAM RECIPE SET...: settings that make a run end after about $seconds, where its own end is later
-fitted() {
-  local p=$1 recipe=$2
-  shift 2
-  local ms stop warmup updates
-  ms=$("$p" bench train "$recipe" --updates 6 --json --quiet "$@" | json_number ms_per_update)
-  stop=$(value "$recipe" stop | sed -n 's/u$//p') warmup=$(value "$recipe" warmup)
-  updates=$(awk -v s="$seconds" -v ms="$ms" 'BEGIN { print int(0.9 * s * 1000 / ms) }')
-  [ -n "$stop" ] && [ "$stop" -le "$updates" ] && return
-  echo --set "train.stop=${updates}u" --set "train.validate=$((updates / 8 > 0 ? updates / 8 : 1))u"
-  [ -z "$warmup" ] || [ -z "$stop" ] || echo --set "train.warmup=$((warmup * updates / stop))"
-}
-# one SET SIDE SEED
-one() {
-  local set=$1 side=$2 seed=$3 task metric recipe run=$out/runs/$1-$2-$time-$3 args=() p=$program
-  task=$(cat "$sets/$set/task") metric=$(metric_of "$set")
-  if grep -q "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed," "$results"; then return; fi
-  mkdir -p "$out/runs"
-  rm -rf "$run"
+# fit SET SIDE: the recipe of a side and the settings that make it end in time, once for all seeds, into $fits. This is
+# what the machine must be idle for: training itself goes by updates, and comes to the same whatever runs beside it.
+fit() {
+  local set=$1 side=$2 p=$program task recipe=$fits/$1-$2-$time.toml args=()
+  task=$(cat "$sets/$set/task")
+  [ ! -f "$fits/$set-$side-$time.args" ] || return 0
   local train valid test
   read -ra train <<<"$(files_of "$set" train)"
   read -ra valid <<<"$(files_of "$set" valid)"
   read -ra test <<<"$(files_of "$set" test)"
   case $side in
-    new)
-      recipe=$run.toml
-      "$p" new "$task" "${train[@]}" "${valid[@]}" "${test[@]}" --time "$time" --out "$recipe" --force --quiet
-      ;;
+    new) "$p" new "$task" "${train[@]}" "${valid[@]}" "${test[@]}" --time "$time" --out "$recipe" --force --quiet ;;
     before)
-      p=$before recipe=$run.toml
+      p=$before
       "$p" new "$task" "${train[@]}" "${valid[@]}" "${test[@]}" --out "$recipe" --force --quiet
       ;;
     recipe)
-      recipe=$(recipe_of "$set")
-      [ -n "$recipe" ] || return 0
+      [ -n "$(recipe_of "$set")" ] || return 0
+      cp "$(recipe_of "$set")" "$recipe"
       if [ "$set" = sick ]; then train=("$sets/sick-both/train.tsv") valid=("$sets/sick-both/valid.tsv") test=("$sets/sick-both/test.tsv"); fi
-      args+=(--set "data.train=[$(quoted "${train[@]}")]" --set "data.valid=[$(quoted "${valid[@]}")]" --set "data.test=[$(quoted "${test[@]}")]")
+      args+=("data.train=[$(quoted "${train[@]}")]" "data.valid=[$(quoted "${valid[@]}")]" "data.test=[$(quoted "${test[@]}")]")
       ;;
     *) usage ;;
   esac
-  local fit=()
-  if [ "$side" != new ]; then mapfile -t fit < <(fitted "$p" "$recipe" "${args[@]}" | tr ' ' '\n'); fi
-  local start=$SECONDS
-  "$p" train "$recipe" --out "$run" "${args[@]}" "${fit[@]}" --set "train.seed=$seed" --quiet 2>"$run.log" >/dev/null || {
+  if [ "$side" != new ]; then
+    local ms stop warmup updates
+    ms=$("$p" bench train "$recipe" --updates 6 --json --quiet $(printf ' --set %s' "${args[@]}") | json_number ms_per_update)
+    stop=$(value "$recipe" stop | sed -n 's/u$//p') warmup=$(value "$recipe" warmup)
+    updates=$(awk -v s="$seconds" -v ms="$ms" 'BEGIN { print int(0.9 * s * 1000 / ms) }')
+    if [ -z "$stop" ] || [ "$stop" -gt "$updates" ]; then
+      args+=("train.stop=${updates}u" "train.validate=$((updates / 8 > 0 ? updates / 8 : 1))u")
+      [ -z "$warmup" ] || [ -z "$stop" ] || args+=("train.warmup=$((warmup * updates / stop))")
+    fi
+  fi
+  printf '%s\n' "${args[@]}" >"$fits/$set-$side-$time.args"
+}
+# one SET SIDE SEED
+one() {
+  local set=$1 side=$2 seed=$3 metric p=$program run=$out/runs/$1-$2-$time-$3 settings=() s
+  metric=$(metric_of "$set")
+  if grep -q "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed," "$results"; then return; fi
+  fit "$set" "$side"
+  [ -f "$fits/$set-$side-$time.args" ] || return 0
+  [ "$side" != before ] || p=$before
+  rm -rf "$run"
+  while read -r s; do [ -z "$s" ] || settings+=(--set "$s"); done <"$fits/$set-$side-$time.args"
+  local start=$SECONDS cpu score valid_score
+  cpu=$(TIMEFORMAT=%U; { time "$p" train "$fits/$set-$side-$time.toml" --out "$run" "${settings[@]}" --set "train.seed=$seed" \
+    --quiet 2>"$run.log" >/dev/null; } 2>&1) || {
     echo "panel: $set $side $seed failed, see $run.log" >&2
     return 0
   }
-  local took=$((SECONDS - start)) score valid_score
+  local took=$((SECONDS - start))
   score=$("$p" test "$run" --json --quiet 2>>"$run.log" | json_number "$metric")
-  valid_score=$(grep -o "\"$metric\":[0-9.e+-]*" "$run/metrics.jsonl" | cut -d: -f2 |
-    sort -g $([ "$metric" = loss ] || echo -r) | head -n 1)
-  echo "{\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed,\"metric\":\"$metric\",\"score\":${score:-null},\"valid\":${valid_score:-null},\"seconds\":$took}" |
+  valid_score=$(grep -o "\"valid_$metric\":[0-9.e+-]*" "$run/metrics.jsonl" | cut -d: -f2 |
+    sort -g $([ "$metric" = bits_per_character ] || echo -r) | head -n 1)
+  echo "{\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$time\",\"seed\":$seed,\"metric\":\"$metric\",\"score\":${score:-null},\"valid\":${valid_score:-null},\"seconds\":$took,\"processor_seconds\":$cpu}" |
     tee -a "$results"
   rm -rf "$run/checkpoints"
 }
 for set in ${only:-$(ls "$sets")}; do
   [ -f "$sets/$set/task" ] || continue
-  for seed in $seeds; do
+  for side in $sides; do fit "$set" "$side"; done
+done
+[ "$fit_only" = yes ] && exit
+for seed in $seeds; do
+  for set in ${only:-$(ls "$sets")}; do
+    [ -f "$sets/$set/task" ] || continue
     for side in $sides; do one "$set" "$side" "$seed"; done
   done
 done

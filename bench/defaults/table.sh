@@ -11,7 +11,7 @@ awk -v only="${2:-}" '
     if (only != "" && time != only) next
     key = set " | " time " | " clean(field("metric"))
     if (!(key in seen)) { seen[key]; order[++n] = key }
-    digits = clean(field("metric")) == "loss" ? 3 : 1
+    digits = clean(field("metric")) == "bits_per_character" ? 3 : 1
     scores[key, side] = scores[key, side] " " sprintf("%." digits "f", score)
     seconds[key, side] = field("seconds")
   }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <span>
 
 #include "advise/recipe_sizes.h"
 #include "base/text.h"
@@ -35,11 +36,12 @@ constexpr AnswerPlan kTextLabels[] = {
     {INT64_MAX, 16'000, kFourLayers, 8192, 3, 0.1, 0.1},
 };
 constexpr AnswerPlan kWordLabels[] = {
-    {2'000, 2'000, kThreeLayers, 1024, 24, 0.3, 0.2},
-    {20'000, 4'000, kThreeLayers, 2048, 12, 0.3, 0.1},
-    {100'000, 8'000, kFourLayers, 4096, 8, 0.2, 0.1},
+    {2'000, 2'000, kThreeLayers, 1024, 24, 0.3, 0.2},    {6'000, 4'000, kThreeLayers, 1024, 12, 0.3, 0.1},
+    {20'000, 4'000, kThreeLayers, 2048, 12, 0.3, 0.1},   {100'000, 8'000, kFourLayers, 4096, 8, 0.2, 0.1},
     {INT64_MAX, 16'000, kFourLayers, 8192, 4, 0.1, 0.1},
 };
+/// Fewer teach little, however few the texts are.
+constexpr double kFewestUpdates = 900, kFewestUpdatesOfTags = 300;
 /// Two texts are compared word by word: what is dropped blurs that.
 constexpr double kDropoutOfPairs = 0.1;
 constexpr double kEpochsOfPairs = 12;
@@ -87,14 +89,23 @@ void choose_answer_model(SizedRecipe& s, const CorpusLook& look, const ColumnsLo
     m.head = Choice{columns.numbers ? "number" : "label"};
     if (columns.numbers) s.reasons["model.head"] = "the answers are numbers, many different ones; or \"label\"";
     if (!columns.compared) {
+      if (plan.model.layers == 1) {
+        m.attention = {Choice{"band", {{"width", int64_t{2}}}}};
+        s.reasons["model.attention"] =
+            "a word looks at its neighbours; \"softmax\": at all words, which wants more texts";
+      }
       m.head.options = {{"ngrams", int64_t{2}}};
       s.reasons["model.head"] = columns.numbers
                                     ? "the answers are numbers; words and pairs of words have a say of their own, too"
                                     : "words and pairs of words have a say of their own beside the encoder";
     }
-  } else if (columns.spans) {
-    m.head = Choice{"tags", {{"crf", true}}};
-    s.reasons["model.head"] = "labels of spans (B-, I-): what may follow what is learned, too";
+  } else {
+    m.head = Choice{"tags", {{"ngrams", int64_t{2}}}};
+    s.reasons["model.head"] = "how words are written, and those beside them, have a say beside the encoder";
+    if (columns.spans) {
+      m.head.options["crf"] = true;
+      s.reasons["model.head"] += "; of spans (B-, I-), what may follow what, too";
+    }
   }
 }
 
@@ -106,13 +117,18 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Column
   choose_shares(s, threads);
   s.tokens = static_cast<double>(look.source.tokens + 2 * look.pairs);
   const double epochs = columns.compared ? kEpochsOfPairs : plan.epochs;
-  const double updates = std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), 300.0, 50'000.0);
+  const double fewest = r.task == Task::tag ? kFewestUpdatesOfTags : kFewestUpdates;
+  const double updates = std::clamp(epochs * s.tokens / static_cast<double>(t.batch_tokens.tokens), fewest, 50'000.0);
   t.stop = {std::ceil(updates / 50) * 50, Period::Unit::updates};
   t.schedule = Schedule::cosine;
   t.learning_rate = plan.model.learning_rate;
   t.warmup = std::min<int64_t>(150, static_cast<int64_t>(t.stop.count / 8));
   t.weight_decay = 0.01;
   t.clip = 1;
+  if (r.task == Task::classify && !columns.numbers) {
+    t.label_smoothing = 0.1;
+    s.reasons["train.label_smoothing"] = "sure of nothing: labels of a few texts are learned by heart too soon";
+  }
   t.validate = {t.stop.count, Period::Unit::updates};
   t.average = 1;
   if (columns.spans) {
@@ -133,9 +149,9 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Column
 }  // namespace
 
 SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const ColumnsLook& columns, const Room& room) {
-  const auto& plans = task == Task::tag ? kWordLabels : kTextLabels;
-  auto plan =
-      std::find_if(std::begin(plans), std::end(plans), [&](const AnswerPlan& p) { return look.pairs < p.below; });
+  const std::span<const AnswerPlan> plans =
+      task == Task::tag ? std::span<const AnswerPlan>(kWordLabels) : std::span<const AnswerPlan>(kTextLabels);
+  auto plan = std::find_if(plans.begin(), plans.end(), [&](const AnswerPlan& p) { return look.pairs < p.below; });
   std::vector<SizedRecipe> sizes;
   for (AnswerPlan p = *plan;; p.model = (--plan)->model) {
     if (sizes.empty() || p.model.layers < sizes.back().recipe.model.encoder_layers) {
@@ -145,7 +161,7 @@ SizedRecipe choose_answer_sizes(Task task, const CorpusLook& look, const Columns
       choose_answer_model(s, look, columns, p);
       choose_answer_training(s, look, columns, p, room.threads);
     }
-    if (plan == std::begin(plans)) break;
+    if (plan == plans.begin()) break;
   }
   return fit_to_room(sizes, room);
 }

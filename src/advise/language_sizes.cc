@@ -18,7 +18,7 @@ struct LanguageSize {
   int64_t window, batch_tokens;
   double learning_rate;
 };
-constexpr LanguageSize kQuickText{"quick", 4, 128, 512, 4, 64, 768, 2e-3};
+constexpr LanguageSize kQuickText{"quick", 4, 128, 512, 4, 64, 1024, 4e-3};
 constexpr LanguageSize kSmallText{"small", 6, 192, 768, 6, 128, 2048, 1.5e-3};
 constexpr LanguageSize kMiddleText{"middle", 6, 256, 1024, 4, 256, 8192, 1e-3};
 constexpr LanguageSize kBaseText{"base", 6, 512, 2048, 8, 256, 16384, 7e-4};
@@ -34,7 +34,7 @@ struct TextPlan {
 };
 constexpr TextPlan kTextPlans[] = {
     {300'000, 0, &kQuickText, 2'000'000, 100},
-    {5'000'000, 0, &kSmallText, 10'000'000, 150},
+    {5'000'000, 2'000, &kSmallText, 10'000'000, 150},
     {50'000'000, 8'000, &kMiddleText, 160'000'000, 1'000},
     {500'000'000, 16'000, &kBaseText, 800'000'000, 2'000},
     {INT64_MAX, 32'000, &kBaseText, 1'600'000'000, 4'000},

@@ -40,12 +40,13 @@ void write_answers(SizedRecipe& sized, NewRecipe& n) {
   for (const char* key :
        {"encoder_layers", "d_model", "d_ff", "heads", "dropout", "word_dropout", "norm", "activation", "position"})
     w.key(key);
-  for (const char* key : {"pool", "head"})
+  for (const char* key : {"attention", "pool", "head"})
     if (w.has_reason(std::string("model.") + key)) w.key(key);
   w.section("train");
   for (const char* key : {"batch_tokens", "shards", "slices", "stop", "schedule", "learning_rate", "warmup",
                           "weight_decay", "clip", "validate", "metric", "average"})
     w.key(key);
+  if (w.has_reason("train.label_smoothing")) w.key("label_smoothing");
 }
 
 void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::Labels& labels, int threads,

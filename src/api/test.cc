@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <numeric>
 
 #include "attune/new_recipe.h"
@@ -12,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "checkpoint/model_folder.h"
+#include "data/corpus/characters.h"
 #include "data/files/pairs.h"
 #include "inference/predictor.h"
 #include "run/task_metrics.h"
@@ -110,7 +110,7 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   };
   add("perplexity", l.perplexity(), "");
   add("loss", l.loss(), " nats a token");
-  if (!tokenizer.unit().empty()) add("bits_per_" + std::string(tokenizer.unit()), l.loss() / std::numbers::ln2, "");
+  if (const BitsPerUnit b = bits_per_unit(tokenizer, test.corpus, l.loss()); !b.name.empty()) add(b.name, b.bits, "");
   return report;
 }
 

@@ -9,8 +9,23 @@
 #include "checkpoint/manifest.h"
 #include "checkpoint/model_folder.h"
 #include "data/corpus/answers.h"
+#include "text/lower_case.h"
 
 namespace attune {
+
+namespace {
+
+Letters letters_of(const text::Tokenizer& tokenizer) {
+  std::vector<Spelled> all(static_cast<size_t>(tokenizer.size()));
+  for (int32_t id = 0; id < tokenizer.size(); ++id) {
+    Spelled& s = all[static_cast<size_t>(id)];
+    s.letters = tokenizer.vocabulary().letters(id);
+    for (const char32_t c : s.letters) s.lower += text::lower(c);
+  }
+  return std::make_shared<const std::vector<Spelled>>(std::move(all));
+}
+
+}  // namespace
 
 ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers) {
   // One position more than the longest side has tokens: its mark. Texts that are answered have two.
@@ -21,9 +36,12 @@ ModelSizes sizes_of(const Recipe& recipe, const Tokenizers& tokenizers) {
     sizes.source_grid = rows->grid;
     return sizes;
   }
-  if (const auto& labels = tokenizers.labels)
-    return {tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()), recipe.data.max_length + 2,
-            Answers(kinds_of_head(recipe.model.head), labels).counts()};
+  if (const auto& labels = tokenizers.labels) {
+    ModelSizes sizes{tokenizers.source->size() + (bag ? kNgramIds : 0), std::max(1, labels->size()),
+                     recipe.data.max_length + 2, Answers(kinds_of_head(recipe.model.head), labels).counts()};
+    if (recipe.task == Task::tag) sizes.source_letters = letters_of(*tokenizers.source);
+    return sizes;
+  }
   if (recipe.model.shape == ModelShape::prefix)  // both sides follow one another
     return {tokenizers.source->size(), tokenizers.target->size(), 2 * (recipe.data.max_length + 1)};
   const int64_t marks = recipe.model.shape == ModelShape::encoder ? 2 : 1;

@@ -11,6 +11,7 @@
 #include "model/blueprint.h"
 #include "model/decoder.h"
 #include "model/encoder.h"
+#include "model/spelling.h"
 #include "recipe/settings.h"
 
 namespace attune {
@@ -22,6 +23,7 @@ struct ModelSizes {
   std::vector<int64_t> label_groups = {};  // where several heads answer: how many labels each of them has
   int64_t source_width = 0;                // numbers of a row, where the source is no words ...
   std::vector<int64_t> source_grid = {};   // ... and of its places, the most on each axis; none: the index alone
+  Letters source_letters = {};             // how each word of the source is spelled
   int64_t target_width = 0;                // numbers of a row that is wanted, where it is a vector
 };
 

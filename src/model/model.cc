@@ -44,6 +44,7 @@ Model::Model(const ModelOptions& options, const ModelSizes& sizes, const std::ve
   if (!writes && !o.head.kind.empty()) {
     HeadSetup setup{.d_model = encoder_->width(), .labels = sizes.target_vocabulary};
     setup.vocabulary = sizes.source_vocabulary;
+    setup.letters = sizes.source_letters;
     setup.groups = sizes.label_groups;
     setup.width = sizes.target_width;
     const char* own = encoder_->pooling();

@@ -4,10 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "attune/metric.h"
 #include "base/limits.h"
+#include "data/corpus/characters.h"
 #include "run/metrics_file.h"
 #include "run/task_metrics.h"
 
@@ -50,8 +50,8 @@ std::vector<BaselineScore> BaselineNote::scores() const {
       continue;
     }
     b.scores = {{"loss", *guess.loss}, {"perplexity", std::exp(*guess.loss)}};
-    if (const std::string_view unit = task.tokenizers.target->unit(); !unit.empty())
-      b.scores.emplace_back("bits_per_" + std::string(unit), *guess.loss / std::numbers::ln2);
+    if (const BitsPerUnit u = bits_per_unit(*task.tokenizers.target, task.data.valid, *guess.loss); !u.name.empty())
+      b.scores.emplace_back(u.name, u.bits);
   }
   forget_freed_memory();
   return all;

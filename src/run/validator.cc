@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <unordered_map>
 
 #include "base/clock.h"
 #include "base/error.h"
+#include "data/corpus/characters.h"
 #include "decode/search.h"
 #include "inference/look.h"
 #include "run/task_metrics.h"
@@ -113,8 +113,8 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
   }
   if (answer_ || recipe_.task == Task::translate)
     judge_texts_of(answer_ ? answers() : translations(), v);
-  else if (const std::string_view unit = tokenizers_.target->unit(); !unit.empty())
-    v.scores.emplace_back("bits_per_" + std::string(unit), v.loss / std::numbers::ln2);
+  else if (const BitsPerUnit b = bits_per_unit(*tokenizers_.target, data_.valid, v.loss); !b.name.empty())
+    v.scores.emplace_back(b.name, b.bits);
   try {
     if (can_be_looked_at(model_) && !data_.valid.stored && !tokenizers_.rows) v.attention = picture();
   } catch (const Error& e) {

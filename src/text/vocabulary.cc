@@ -218,4 +218,17 @@ Vocabulary Vocabulary::parse(std::string_view text, const std::string& path) {
   }
 }
 
+std::u32string Vocabulary::letters(int32_t id) const {
+  if (id == kUnknown) return {kReplacement};
+  if (id < kMarks) return {};
+  if (is_byte(id)) return id == byte_id(' ') ? std::u32string() : std::u32string(1, static_cast<char32_t>(id - kMarks));
+  std::string_view rest = piece(id);
+  if (kind_ == TokenizerKind::wordpiece && rest.starts_with(kInside)) rest.remove_prefix(kInside.size());
+  std::u32string all;
+  const char32_t blank = first_character(kSpacePiece).code;
+  for (const Character c : Characters(rest))
+    if (c.code != blank) all += c.code;
+  return all;
+}
+
 }  // namespace attune::text

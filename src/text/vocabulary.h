@@ -75,6 +75,8 @@ class Vocabulary {
     const auto found = ids_.find(piece);
     return found == ids_.end() ? kUnknown : found->second;
   }
+  /// What an id spells, blanks and marks left out; a byte is the character of that number, what is unknown U+FFFD.
+  std::u32string letters(int32_t id) const;
   bool contains(std::string_view piece) const { return ids_.contains(piece); }
   /// Of a unigram's piece that is neither a mark nor a byte.
   float score(int32_t id) const { return scores_[static_cast<size_t>(id - first())]; }

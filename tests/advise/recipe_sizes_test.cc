@@ -134,7 +134,8 @@ TEST(RecipeSizes, LanguageModelsGrowWithTheText) {
     look.target.tokens = characters / 4;
     return choose_language_sizes(look, {.memory = memory, .threads = 2});
   };
-  EXPECT_EQ(sized(1'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::character);
+  EXPECT_EQ(sized(100'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::character);
+  EXPECT_EQ(sized(1'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::bpe);
   EXPECT_EQ(sized(100'000'000, plenty).recipe.tokenizer.kind, text::TokenizerKind::bpe);
   Recipe last = sized(1, plenty).recipe;
   EXPECT_EQ(last.data.max_length, 1);

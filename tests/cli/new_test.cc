@@ -83,7 +83,7 @@ TEST_F(NewTest, TellsWhatFilesAreFor) {
   EXPECT_EQ(made.data.valid, std::vector<std::string>{"esp.testa"});
   EXPECT_EQ(made.data.columns.texts, (std::vector<std::string>{"1", "3"}));
   EXPECT_EQ(made.train.metric, "span-f1");
-  EXPECT_EQ(made.model.head.literal(), "{ kind = \"tags\", crf = true }");
+  EXPECT_EQ(made.model.head.literal(), "{ kind = \"tags\", crf = true, ngrams = 2 }");
 
   const std::string other = words("esp.more", "Eva");
   const Outcome asked = run_attune({"new", "tag", train, other, b, "--out", recipe, "--force"});

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <numbers>
 
 #include "attune/model.h"
 #include "attune/test.h"
@@ -72,7 +73,9 @@ TEST_F(Language, LinesAndSubwords) {
   events.on_plan = [&](const TrainingPlan& p) { plan = p; };
   events.on_validation = [&](const ValidationResult& v) {
     losses.push_back(v.loss);
-    EXPECT_TRUE(v.scores.empty()) << "bits are told of characters only";
+    ASSERT_EQ(v.scores.size(), 1u);
+    EXPECT_EQ(v.scores[0].first, "bits_per_character");
+    EXPECT_LT(v.scores[0].second, v.loss / std::numbers::ln2) << "a piece has more characters than one";
   };
   const TrainingOutcome o = trainer.run(events);
   EXPECT_EQ(plan.unit, "lines");

@@ -37,6 +37,19 @@ TEST(Vocabulary, TheFileIsReadable) {
   EXPECT_EQ(Vocabulary::parse(v.to_text(), "v.txt").to_text(), v.to_text());
 }
 
+TEST(Vocabulary, WhatIdsSpell) {
+  const Vocabulary v(TokenizerKind::bpe, false, {"▁ab", "▁", "é", "a", "b"});
+  EXPECT_EQ(v.letters(kEnd), U"");
+  EXPECT_EQ(v.letters(kUnknown), U"\uFFFD");
+  EXPECT_EQ(v.letters(4), U"ab");
+  EXPECT_EQ(v.letters(5), U"");
+  EXPECT_EQ(v.letters(6), U"é");
+  const Vocabulary parts(TokenizerKind::wordpiece, false, {"ab", "##c", "a", "##b", "c"});
+  EXPECT_EQ(parts.letters(4) + parts.letters(5), U"abc");
+  const Vocabulary bytes(TokenizerKind::byte, false, {});
+  EXPECT_EQ(bytes.letters(Vocabulary::byte_id('x')) + bytes.letters(Vocabulary::byte_id(' ')), U"x");
+}
+
 TEST(Vocabulary, ScoresAndBytesAreInTheFileToo) {
   const Vocabulary v(
       {.kind = TokenizerKind::unigram, .byte_fallback = true, .pieces = {"▁", "ab"}, .scores = {-1.5f, -0.1f}});

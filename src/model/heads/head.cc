@@ -68,6 +68,18 @@ Var rows_of_words(const Pass& pass, const HeadInput& in) {
   return gather_rows(pass.ctx, in.x, ids);
 }
 
+/// What scores are multiplied by where they are scores already, [n, n].
+Var identity(const Pass& pass, int64_t n) {
+  const Var one = pass.ctx.make({n, n}, pass.dtype(), {});
+  pass.ctx.run([&] {
+    by_type(one.dtype(), [&](auto t) {
+      auto* x = one.value().template as<decltype(t)>();
+      for (int64_t i = 0; i < n * n; ++i) x[i] = i % (n + 1) == 0 ? 1 : 0;
+    });
+  });
+  return one;
+}
+
 int32_t largest(const Tensor& scores, int64_t row) {
   const auto* x = scores.row<float>(row);
   return static_cast<int32_t>(std::max_element(x, x + scores.cols()) - x);
@@ -94,17 +106,7 @@ Pooled::Pooled(const PooledOptions& options, const HeadSetup& setup, int64_t siz
   if (ngrams > 0) said_ = b.table("ngrams.weight", vocabulary + (ngrams > 1 ? kNgramIds : 0), out, Init::zeros());
 }
 
-Var Pooled::weight(const Pass& pass) const {
-  if (weight_ >= 0 && said_ < 0) return pass[weight_];
-  const Var one = pass.ctx.make({out, out}, pass.dtype(), {});
-  pass.ctx.run([&] {
-    by_type(one.dtype(), [&](auto t) {
-      auto* x = one.value().template as<decltype(t)>();
-      for (int64_t i = 0; i < out * out; ++i) x[i] = i % (out + 1) == 0 ? 1 : 0;
-    });
-  });
-  return one;
-}
+Var Pooled::weight(const Pass& pass) const { return weight_ >= 0 && said_ < 0 ? pass[weight_] : identity(pass, out); }
 
 Var Pooled::operator()(const Pass& pass, const HeadInput& in) const {
   return linear(pass.ctx, vectors(pass, in), weight(pass), bias(pass));
@@ -197,15 +199,23 @@ std::vector<int32_t> NumberHead::answers(const Pass&, const Tensor& scores, cons
 // --- a label for each word -------------------------------------------------------------------------------------------
 
 TagsHead::TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
-    : output_(b, setup.labels, setup.d_model), rate_(setup.dropout), site_(b.site()) {
+    : output_(b, setup.labels, setup.d_model), labels_(setup.labels), rate_(setup.dropout), site_(b.site()) {
   if (o.crf) moves_ = b.table("moves.weight", setup.labels + 2, setup.labels, Init::zeros());
+  if (o.ngrams > 0) said_.emplace(o.ngrams, setup.dropout, setup, b.at("ngrams"));
 }
 
 Var TagsHead::words(const Pass& pass, const HeadInput& in) const {
   return dropped(pass, rows_of_words(pass, in), rate_, site_);
 }
 
+Var TagsHead::scores(const Pass& pass, const HeadInput& in) const {
+  const Var x = output_(pass, words(pass, in));
+  return said_ ? add(pass.ctx, x, (*said_)(pass, in)) : x;
+}
+
 Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
+  if (moves_ < 0 && said_)
+    return output_loss(pass.ctx, output_loss_of({scores(pass, in), identity(pass, labels_)}, in, options));
   if (moves_ < 0)
     return output_loss(pass.ctx,
                        output_loss_of({words(pass, in), pass[output_.weight], pass[output_.bias]}, in, options));

@@ -13,6 +13,7 @@
 #include "base/fields.h"
 #include "model/blueprint.h"
 #include "model/encoder.h"
+#include "model/spelling.h"
 
 namespace attune {
 
@@ -32,6 +33,7 @@ struct HeadInput : Encoded {
 struct HeadSetup {
   int64_t d_model = 0, labels = 0;
   int64_t vocabulary = 0;
+  Letters letters = {};
   int64_t width = 0;                 // of vectors that are wanted
   std::vector<int64_t> groups = {};  // of several heads: how many labels each has
   Choice pool{"mean"};

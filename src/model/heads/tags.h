@@ -1,6 +1,8 @@
 // A label for each word, read off the row of its first piece; with moves from label to label that count, or without.
 #pragma once
-#include "model/heads/head.h"
+#include <optional>
+
+#include "model/heads/word_features.h"
 #include "model/layers/linear.h"
 
 namespace attune {
@@ -16,13 +18,18 @@ class TagsHead : public Head {
   };
   struct Options {
     bool crf = false;
+    int64_t ngrams = 0;
     template <class V>
     void fields(V& v) {
       v("crf", crf, "a conditional random field: moves from label to label have scores of their own");
+      v("ngrams", ngrams,
+        "beside the encoder, each word has a say of its own, and so have so many in a row, as in a CRF by hand; 0: "
+        "none",
+        between(0, 4));
     }
   };
   TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b);
-  Var scores(const Pass& pass, const HeadInput& in) const override { return output_(pass, words(pass, in)); }
+  Var scores(const Pass& pass, const HeadInput& in) const override;
   Var loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const override;
   Segments most_answers(const Segments& texts) const override { return texts; }
   std::vector<int32_t> answers(const Pass& pass, const Tensor& scores, const Tensor& moves) const override;
@@ -35,7 +42,9 @@ class TagsHead : public Head {
   Var words(const Pass& pass, const HeadInput& in) const;
 
   Linear output_;
-  int moves_ = -1;  // with crf
+  std::optional<WordFeatures> said_;  // with ngrams
+  int moves_ = -1;                    // with crf
+  int64_t labels_;
   float rate_;
   uint64_t site_;
 };

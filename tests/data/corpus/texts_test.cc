@@ -1,7 +1,9 @@
 // One-sided corpora on their way to batches: lines by themselves, and texts that are read on and on.
 #include <map>
+#include <numbers>
 #include <set>
 
+#include "data/corpus/characters.h"
 #include "data/corpus/number_corpus.h"
 #include "data/corpus/random_corpus.h"
 #include "data/corpus/training_data.h"
@@ -265,6 +267,37 @@ TEST(Texts, TokenizersLearnFromOneSide) {
   EXPECT_FALSE(t.encoders(Sides::one).source);
   const LoadedCorpus c = read_corpus(o.train, "data.train", o, t.encoders(Sides::one), nullptr);
   EXPECT_EQ(c.corpus.target.tokens(), 9) << "a token for each character and each line end";
+}
+
+/// Whatever tokens a text is cut into, its characters are as many as they are.
+TEST(Texts, CharactersAreCountedForEveryTokenizer) {
+  const TempFolder dir;
+  const std::string text =
+      "low lower  lowest \u00e9t\u00e9\nnew newer newest low\n\nthe widest of \u00e9t\u00e9s low\n";
+  DataSettings o = settings(true);
+  o.train = {put(dir / "a.txt", text)};
+  const int64_t letters = 20 + 20 + 22;  // two blanks are one
+  for (const bool stream : {true, false})
+    for (const auto kind : {text::TokenizerKind::bpe, text::TokenizerKind::unigram, text::TokenizerKind::wordpiece,
+                            text::TokenizerKind::word, text::TokenizerKind::character, text::TokenizerKind::byte}) {
+      o.stream = stream;
+      const int64_t lines = stream ? 4 : 3;  // empty ones by themselves are skipped
+      text::TokenizerOptions options;
+      options.kind = kind;
+      options.size = kind == text::TokenizerKind::byte ? 260 : 40;
+      const Tokenizers t = train_tokenizers(o, options, Sides::one);
+      const Encoders encoders{{}, [&](std::string_view line) { return t.target->encode(line); }};
+      const LoadedCorpus c = read_corpus(o.train, "data.train", o, encoders, nullptr);
+      EXPECT_EQ(characters_of(*t.target, c.corpus), letters + lines) << static_cast<int>(kind) << stream;
+      const BitsPerUnit bits = bits_per_unit(*t.target, c.corpus, std::numbers::ln2);
+      if (kind == text::TokenizerKind::byte) {
+        EXPECT_EQ(bits.name, "bits_per_byte");
+        EXPECT_DOUBLE_EQ(bits.bits, 1);
+        continue;
+      }
+      EXPECT_EQ(bits.name, "bits_per_character");
+      EXPECT_DOUBLE_EQ(bits.bits, static_cast<double>(c.corpus.rows()) / static_cast<double>(letters + lines));
+    }
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "autograd/op_checks.h"
 #include "base/ngrams.h"
+#include "model/heads/word_features.h"
 #include "model/pooling/pooling.h"
 #include "model/tiny_model.h"
 
@@ -24,8 +25,9 @@ struct Trial {
   std::vector<CheckInput> inputs;
 
   Trial(const Choice& kind, const Choice& pool, const std::vector<std::vector<int32_t>>& given, int64_t labels = 3,
-        std::vector<int64_t> groups = {}) {
+        std::vector<int64_t> groups = {}, Letters letters = {}) {
     HeadSetup setup{.d_model = 6, .labels = labels};
+    setup.letters = std::move(letters);
     setup.vocabulary = kWords;
     setup.pool = pool;
     setup.groups = std::move(groups);
@@ -217,6 +219,75 @@ TEST(Heads, ALabelForEachWord) {
     }
     EXPECT_LT(gradient_error(t.loss(), t.inputs), 1e-6) << crf;
   }
+}
+
+TEST(Heads, HowWordsAreWrittenHasASay) {
+  const auto letters = std::make_shared<const std::vector<Spelled>>(std::vector<Spelled>{{},
+                                                                                         {},
+                                                                                         {},
+                                                                                         {U"?", U"?"},
+                                                                                         {U"a", U"a"},
+                                                                                         {U"Bc", U"bc"},
+                                                                                         {U"d", U"d"},
+                                                                                         {U"9", U"9"},
+                                                                                         {U"\u00c9f", U"\u00e9f"},
+                                                                                         {U"g", U"g"}});
+  // Of ids {1, 7, 2, 8}, {9}, {1, 6, 2, 5, 4, 2}, of which every other begins a word; marks spell nothing.
+  const std::vector<std::vector<Spelled>> texts{
+      {(*letters)[7], (*letters)[8]}, {(*letters)[9]}, {(*letters)[6], (*letters)[5], (*letters)[4]}};
+  for (const int64_t most : {1, 2, 3})
+    for (const bool crf : {false, true}) {
+      const Trial t({"tags", {{"crf", crf}, {"ngrams", most}}}, {"mean"}, {{2, 1}, {0}, {1, 1, 0}}, 3, {}, letters);
+      const auto &w = t.inputs[1].values, &b = t.inputs[2].values, &said = t.inputs[crf ? 4 : 3].values;
+      ASSERT_EQ(std::ssize(said), 3 * kWordFeatureIds);
+      const std::vector<double> s = t.scores();
+      const std::vector<size_t> rows{0, 2, 4, 5, 7, 9};
+      const auto count = static_cast<size_t>(word_features_of(most));
+      std::vector<int32_t> ids(6 * count);
+      for (size_t i = 0, first = 0; i < 3; first += texts[i++].size())
+        word_feature_ids(texts[i], most, ids.data() + first * count);
+      for (size_t i = 0; i < 6; ++i)
+        for (size_t l = 0; l < 3; ++l) {
+          double sum = b[l], own = 0;
+          for (size_t j = 0; j < 6; ++j) sum += w[l * 6 + j] * t.inputs[0].values[rows[i] * 6 + j];
+          for (size_t f = 0; f < count; ++f) own += said[static_cast<size_t>(ids[i * count + f]) * 3 + l];
+          EXPECT_NEAR(s[i * 3 + l], sum + std::sqrt(6.0 / static_cast<double>(count)) * own, 1e-6) << most;
+        }
+      double expected = 0;
+      for (size_t i = 0; i < 6; ++i)
+        expected -= 0.5 * log_softmax_of(s, 3 * i, 3, static_cast<size_t>(t.wanted.right.ids[i]));
+      if (crf) continue;
+      EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
+    }
+}
+
+TEST(Heads, WordsThatAreWrittenAlikeShareFeatures) {
+  const auto word = [](const std::u32string& letters) {
+    Spelled w{letters, letters};
+    for (char32_t& c : w.lower) c += c >= 'A' && c <= 'Z' ? 32 : c == 0xc9 ? 32 : 0;
+    return w;
+  };
+  const auto spelled = [&](const std::u32string& letters) { return spelling_of(word(letters)); };
+  const Spelling a = spelled(U"Walking"), b = spelled(U"walking"), c = spelled(U"Talking");
+  EXPECT_NE(a.word, b.word);
+  EXPECT_EQ(a.lower, b.lower);
+  EXPECT_NE(a.shape, b.shape);
+  EXPECT_EQ(a.shape, c.shape);
+  EXPECT_EQ(a.ends, c.ends);
+  EXPECT_NE(a.begins[0], c.begins[0]);
+  EXPECT_EQ(spelled(U"B-52").shape, spelled(U"USS-1").shape);
+  EXPECT_EQ(spelled(U"\u00c9t\u00e9").shape, spelled(U"Ete").shape);
+  EXPECT_EQ(spelled(U"x").ends[3], spelled(U"X").ends[3]);  // shorter than four: all of it
+  // What stands beside a word tells on which side, and in a row the order counts.
+  const auto of = [&](const std::vector<std::u32string>& text) {
+    std::vector<Spelled> words;
+    for (const std::u32string& w : text) words.push_back(word(w));
+    std::vector<int32_t> ids(words.size() * static_cast<size_t>(word_features_of(2)));
+    word_feature_ids(words, 2, ids.data());
+    return std::vector<int32_t>(ids.begin() + word_features_of(2), ids.begin() + 2 * word_features_of(2));
+  };
+  EXPECT_EQ(of({U"the", U"dog", U"ran"}), of({U"the", U"dog", U"ran", U"off"}));  // one word each way
+  EXPECT_NE(of({U"the", U"dog", U"ran"}), of({U"ran", U"dog", U"the"}));
 }
 
 TEST(Heads, AnswersFromScores) {
