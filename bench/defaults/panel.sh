@@ -101,6 +101,15 @@ one() {
   fit "$set" "$side"
   [ -f "$fits/$set-$side-$time.args" ] || return 0
   [ "$side" != before ] || p=$before
+  # Where more time changed nothing of what is trained, the run is the one there is already, bit for bit.
+  local other line
+  for other in "$fits/$set-$side"-*.args; do
+    other=${other#"$fits/$set-$side-"} other=${other%.args}
+    [ "$other" != "$time" ] && cmp -s "$fits/$set-$side-$other.args" "$fits/$set-$side-$time.args" &&
+      cmp -s <(grep -v '^#' "$fits/$set-$side-$other.toml") <(grep -v '^#' "$fits/$set-$side-$time.toml") || continue
+    line=$(grep "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$other\",\"seed\":$seed," "$results" | head -n 1)
+    [ -z "$line" ] || { echo "${line/\"time\":\"$other\"/\"time\":\"$time\"}" | tee -a "$results" && return; }
+  done
   rm -rf "$run"
   while read -r s; do [ -z "$s" ] || settings+=(--set "$s"); done <"$fits/$set-$side-$time.args"
   local start=$SECONDS cpu score valid_score

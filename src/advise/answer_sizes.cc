@@ -42,6 +42,8 @@ constexpr AnswerPlan kWordLabels[] = {
 };
 /// Fewer teach little, however few the texts are.
 constexpr double kFewestUpdates = 900, kFewestUpdatesOfTags = 300;
+/// So many words on the average: of longer texts, pieces tell more than words of which most are rare.
+constexpr int64_t kWordsOfLongTexts = 25, kPiecesOfLongTexts = 8'000;
 /// Two texts are compared word by word: what is dropped blurs that.
 constexpr double kDropoutOfPairs = 0.1;
 constexpr double kEpochsOfPairs = 12;
@@ -50,14 +52,17 @@ void choose_reading(SizedRecipe& s, const CorpusLook& look, const AnswerPlan& pl
   Recipe& r = s.recipe;
   const bool tag = r.task == Task::tag;
   auto& reason = s.reasons["tokenizer.size"] = "at most; more text, more of them";
-  r.tokenizer.size = fitting_vocabulary(plan.vocabulary, look, reason);
+  const bool words = !tag && !look.source.without_spaces() && look.source.words < kWordsOfLongTexts * look.pairs;
+  r.tokenizer.size =
+      fitting_vocabulary(tag || words ? plan.vocabulary : std::min(plan.vocabulary, kPiecesOfLongTexts), look, reason);
   s.reasons["tokenizer.kind"] = "subwords: no word is unknown";
   if (!tag) {
     r.tokenizer.lowercase = true;
     s.reasons["tokenizer.lowercase"] = "a word at the begin of a sentence is the word it is elsewhere";
-    if (!look.source.without_spaces()) {
+    if (words) {
       r.tokenizer.kind = text::TokenizerKind::word;
-      s.reasons["tokenizer.kind"] = "words: labels hang on them more than on their parts; \"bpe\" for subwords";
+      s.reasons["tokenizer.kind"] =
+          "words: labels of short texts hang on them more than on their parts; \"bpe\" for subwords";
     }
   }
   const int64_t longest = 2 * look.length_of_all_but(100);
