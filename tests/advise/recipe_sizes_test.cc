@@ -100,6 +100,24 @@ TEST(FitToRoom, ATrialTakesAnyTask) {
   }
 }
 
+TEST(RecipeSizes, AnswersByWhatTextsAreLike) {
+  const auto classify = [](int64_t pairs, int64_t words, const ColumnsLook& columns = {}) {
+    CorpusLook look = look_of(pairs, 20);
+    look.source.words = pairs * words;
+    return choose_answer_sizes(Task::classify, look, columns, {}).recipe;
+  };
+  EXPECT_EQ(classify(5'000, 10).tokenizer.kind, text::TokenizerKind::word);
+  EXPECT_EQ(classify(5'000, 40).tokenizer.kind, text::TokenizerKind::bpe) << "of long texts most words are rare";
+  EXPECT_EQ(classify(5'000, 10).model.attention.at(0).kind, "band") << "few texts: a word looks at its neighbours";
+  EXPECT_EQ(classify(500, 10).train.stop.count, 900) << "few texts want updates too";
+  EXPECT_EQ(classify(5'000, 10).train.label_smoothing, 0.1);
+  EXPECT_EQ(classify(5'000, 10, {.numbers = true}).train.label_smoothing, 0) << "numbers are not smoothed";
+  EXPECT_NE(classify(50'000, 10).model.attention.at(0).kind, "band");
+  EXPECT_NE(classify(5'000, 10, {.compared = true}).model.attention.at(0).kind, "band");
+  const Recipe tags = choose_answer_sizes(Task::tag, look_of(3'000, 20), {}, {}).recipe;
+  EXPECT_EQ(tags.model.head.literal(), "{ kind = \"tags\", ngrams = 2 }");
+}
+
 TEST(RecipeSizes, GrowWithTheCorpus) {
   const int64_t plenty = int64_t{1} << 40;
   const auto model = [&](int64_t pairs) { return choose_sizes(look_of(pairs, 20), {.memory = plenty}).recipe; };

@@ -7,6 +7,7 @@
 
 #include "autograd/op_checks.h"
 #include "base/ngrams.h"
+#include "checks.h"
 #include "model/heads/word_features.h"
 #include "model/pooling/pooling.h"
 #include "model/tiny_model.h"
@@ -259,6 +260,19 @@ TEST(Heads, HowWordsAreWrittenHasASay) {
       if (crf) continue;
       EXPECT_NEAR(run_checked(t.loss(), t.inputs, DType::f64).value[0], expected, 1e-9);
     }
+}
+
+TEST(Heads, WhatHasNoWordsHasNoneThatSaySomething) {
+  Parameters parameters;
+  Blueprint::Shared shared{parameters};
+  const HeadSetup rows{.d_model = 6, .labels = 3};
+  EXPECT_EQ(error_of(
+                [&] {
+                  make_head({"tags", {{"ngrams", int64_t{2}}}}, rows, Blueprint(shared, "head"), "");
+                },
+                ErrorKind::recipe),
+            "model.head: ngrams = 2, but what is read has no words that could have a say of their own\n"
+            "  fix: leave ngrams out");
 }
 
 TEST(Heads, WordsThatAreWrittenAlikeShareFeatures) {
