@@ -107,7 +107,7 @@ one() {
     other=${other#"$fits/$set-$side-"} other=${other%.args}
     [ "$other" != "$time" ] && cmp -s "$fits/$set-$side-$other.args" "$fits/$set-$side-$time.args" &&
       cmp -s <(grep -v '^#' "$fits/$set-$side-$other.toml") <(grep -v '^#' "$fits/$set-$side-$time.toml") || continue
-    line=$(grep "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$other\",\"seed\":$seed," "$results" | head -n 1)
+    line=$(grep "\"set\":\"$set\",\"side\":\"$side\",\"time\":\"$other\",\"seed\":$seed," "$results" | head -n 1 || true)
     [ -z "$line" ] || { echo "${line/\"time\":\"$other\"/\"time\":\"$time\"}" | tee -a "$results" && return; }
   done
   rm -rf "$run"

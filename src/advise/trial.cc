@@ -33,7 +33,8 @@ Corpus made_up_corpus(const Recipe& r, const CorpusLook& look, int64_t labels) {
   const int64_t wanted = 2 * r.train.batch_tokens.tokens, vocabulary = r.tokenizer.size;
   if (r.task == Task::language && r.data.stream) {
     corpus.window = r.data.max_length;
-    corpus.target.add(made_up(wanted + 1, vocabulary, random));
+    // Long enough that few batches are its ends, which are short.
+    corpus.target.add(made_up(8 * wanted + 1, vocabulary, random));
     return corpus;
   }
   const auto mean = [&](const SideLook& side) {
