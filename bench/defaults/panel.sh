@@ -83,7 +83,7 @@ fit() {
   esac
   if [ "$side" != new ]; then
     local ms stop warmup updates
-    ms=$("$p" bench train "$recipe" --updates 6 --json --quiet $(printf ' --set %s' "${args[@]}") | json_number ms_per_update)
+    ms=$("$p" bench train "$recipe" --updates 6 --json --quiet "${args[@]/#/--set=}" | json_number ms_per_update)
     stop=$(value "$recipe" stop | sed -n 's/u$//p') warmup=$(value "$recipe" warmup)
     updates=$(awk -v s="$seconds" -v ms="$ms" 'BEGIN { print int(0.9 * s * 1000 / ms) }')
     if [ -z "$stop" ] || [ "$stop" -gt "$updates" ]; then

@@ -36,7 +36,8 @@ constexpr AnswerPlan kTextLabels[] = {
     {INT64_MAX, 16'000, kFourLayers, 8192, 3, 0.1, 0.1},
 };
 constexpr AnswerPlan kWordLabels[] = {
-    {2'000, 2'000, kThreeLayers, 1024, 24, 0.3, 0.2},    {6'000, 4'000, kThreeLayers, 1024, 12, 0.3, 0.1},
+    {2'000, 2'000, kThreeLayers, 1024, 24, 0.3, 0.2},  //
+    {6'000, 4'000, kThreeLayers, 1024, 12, 0.3, 0.1},  //
     {20'000, 4'000, kThreeLayers, 2048, 12, 0.3, 0.1},   {100'000, 8'000, kFourLayers, 4096, 8, 0.2, 0.1},
     {INT64_MAX, 16'000, kFourLayers, 8192, 4, 0.1, 0.1},
 };

@@ -26,7 +26,7 @@ std::vector<int32_t> made_up(int64_t length, int64_t vocabulary, Random& random)
   return ids;
 }
 
-/// Enough for two batches, of examples as long as the mean.
+/// Enough for two batches, of examples as long as the mean; of a text, for more.
 Corpus made_up_corpus(const Recipe& r, const CorpusLook& look, int64_t labels) {
   Corpus corpus;
   Random random(1);

@@ -110,7 +110,7 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   };
   add("perplexity", l.perplexity(), "");
   add("loss", l.loss(), " nats a token");
-  if (const BitsPerUnit b = bits_per_unit(tokenizer, test.corpus, l.loss()); !b.name.empty()) add(b.name, b.bits, "");
+  if (const TextUnit u = text_unit(tokenizer, test.corpus); !u.name.empty()) add(u.name, u.bits(l.loss()), "");
   return report;
 }
 

@@ -50,8 +50,8 @@ std::vector<BaselineScore> BaselineNote::scores() const {
       continue;
     }
     b.scores = {{"loss", *guess.loss}, {"perplexity", std::exp(*guess.loss)}};
-    if (const BitsPerUnit u = bits_per_unit(*task.tokenizers.target, task.data.valid, *guess.loss); !u.name.empty())
-      b.scores.emplace_back(u.name, u.bits);
+    if (const TextUnit u = text_unit(*task.tokenizers.target, task.data.valid); !u.name.empty())
+      b.scores.emplace_back(u.name, u.bits(*guess.loss));
   }
   forget_freed_memory();
   return all;

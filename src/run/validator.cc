@@ -6,7 +6,6 @@
 
 #include "base/clock.h"
 #include "base/error.h"
-#include "data/corpus/characters.h"
 #include "decode/search.h"
 #include "inference/look.h"
 #include "run/task_metrics.h"
@@ -111,10 +110,12 @@ ValidationResult Validator::operator()(const Progress& progress, double* score) 
     *score = NAN;
     return v;
   }
-  if (answer_ || recipe_.task == Task::translate)
+  if (answer_ || recipe_.task == Task::translate) {
     judge_texts_of(answer_ ? answers() : translations(), v);
-  else if (const BitsPerUnit b = bits_per_unit(*tokenizers_.target, data_.valid, v.loss); !b.name.empty())
-    v.scores.emplace_back(b.name, b.bits);
+  } else {
+    if (!unit_) unit_ = text_unit(*tokenizers_.target, data_.valid);
+    if (!unit_->name.empty()) v.scores.emplace_back(unit_->name, unit_->bits(v.loss));
+  }
   try {
     if (can_be_looked_at(model_) && !data_.valid.stored && !tokenizers_.rows) v.attention = picture();
   } catch (const Error& e) {

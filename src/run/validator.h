@@ -3,6 +3,7 @@
 #include <optional>
 
 #include "attune/trainer.h"
+#include "data/corpus/characters.h"
 #include "data/corpus/training_data.h"
 #include "inference/predictor.h"
 #include "train/evaluator.h"
@@ -35,6 +36,7 @@ class Validator {
   Evaluator evaluate_;
   double loss_by_frequency_;
   std::optional<Predictor> answer_;  // where there is a head
+  std::optional<TextUnit> unit_;     // of a text, once it was counted
 };
 
 }  // namespace attune

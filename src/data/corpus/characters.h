@@ -10,11 +10,13 @@ namespace attune {
 /// Characters of the targets' texts as the tokenizer reads them, a line's end being one.
 int64_t characters_of(const text::Tokenizer& tokenizer, const Corpus& corpus);
 
-struct BitsPerUnit {
+/// What a loss is told by, beside tokens.
+struct TextUnit {
   std::string name;  // bits_per_character, bits_per_byte; none where the loss is not that of a text
-  double bits = 0;
+  double per_token = 1;
+  /// What a loss in nats a token comes to.
+  double bits(double loss) const;
 };
-/// What a loss in nats a token comes to.
-BitsPerUnit bits_per_unit(const text::Tokenizer& tokenizer, const Corpus& corpus, double loss);
+TextUnit text_unit(const text::Tokenizer& tokenizer, const Corpus& corpus);
 
 }  // namespace attune

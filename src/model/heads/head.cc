@@ -199,7 +199,7 @@ std::vector<int32_t> NumberHead::answers(const Pass&, const Tensor& scores, cons
 // --- a label for each word -------------------------------------------------------------------------------------------
 
 TagsHead::TagsHead(const Options& o, const HeadSetup& setup, const Blueprint& b)
-    : output_(b, setup.labels, setup.d_model), labels_(setup.labels), rate_(setup.dropout), site_(b.site()) {
+    : output_(b, setup.labels, setup.d_model), rate_(setup.dropout), site_(b.site()) {
   if (o.crf) moves_ = b.table("moves.weight", setup.labels + 2, setup.labels, Init::zeros());
   if (o.ngrams > 0) said_.emplace(o.ngrams, setup.dropout, setup, b.at("ngrams"));
 }
@@ -214,8 +214,10 @@ Var TagsHead::scores(const Pass& pass, const HeadInput& in) const {
 }
 
 Var TagsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& options) const {
-  if (moves_ < 0 && said_)
-    return output_loss(pass.ctx, output_loss_of({scores(pass, in), identity(pass, labels_)}, in, options));
+  if (moves_ < 0 && said_) {
+    const Var x = scores(pass, in);
+    return output_loss(pass.ctx, output_loss_of({x, identity(pass, x.cols())}, in, options));
+  }
   if (moves_ < 0)
     return output_loss(pass.ctx,
                        output_loss_of({words(pass, in), pass[output_.weight], pass[output_.bias]}, in, options));

@@ -44,7 +44,6 @@ class TagsHead : public Head {
   Linear output_;
   std::optional<WordFeatures> said_;  // with ngrams
   int moves_ = -1;                    // with crf
-  int64_t labels_;
   float rate_;
   uint64_t site_;
 };

@@ -26,9 +26,13 @@ char32_t shape_of(char32_t c, char32_t lower) {
 }
 
 /// Where nobody told how words are spelled, each piece is a letter.
-Spelled unknown_letters(int32_t id) {
-  const std::u32string letter(1, static_cast<char32_t>(id));
-  return {letter, letter};
+Letters a_letter_each(int64_t vocabulary) {
+  std::vector<Spelled> all;
+  for (int64_t id = 0; id < vocabulary; ++id) {
+    const std::u32string letter(1, static_cast<char32_t>(id));
+    all.push_back({letter, letter});
+  }
+  return std::make_shared<const std::vector<Spelled>>(std::move(all));
 }
 
 }  // namespace
@@ -83,7 +87,7 @@ WordFeatures::WordFeatures(int64_t most, float rate, const HeadSetup& setup, con
       rate_(rate),
       scale_(std::sqrt(static_cast<float>(setup.d_model))),
       site_(b.site()),
-      letters_(setup.letters) {
+      letters_(setup.letters ? setup.letters : a_letter_each(setup.vocabulary)) {
   if (setup.vocabulary == 0)
     fail(ErrorKind::recipe,
          "model.head: ngrams = {}, but what is read has no words that could have a say of their own\n"
@@ -109,7 +113,7 @@ Var WordFeatures::operator()(const Pass& pass, const HeadInput& in) const {
             static_cast<size_t>(i + 1 < length ? in.words().of(first + i + 1).front() : in.texts().length(s));
         Spelled& word = words[static_cast<size_t>(i)];
         for (const int32_t id : ids.subspan(from, end - from)) {
-          const Spelled piece = letters_ ? (*letters_)[static_cast<size_t>(id)] : unknown_letters(id);
+          const Spelled& piece = (*letters_)[static_cast<size_t>(id)];
           word.letters += piece.letters;
           word.lower += piece.lower;
         }

@@ -289,14 +289,15 @@ TEST(Texts, CharactersAreCountedForEveryTokenizer) {
       const Encoders encoders{{}, [&](std::string_view line) { return t.target->encode(line); }};
       const LoadedCorpus c = read_corpus(o.train, "data.train", o, encoders, nullptr);
       EXPECT_EQ(characters_of(*t.target, c.corpus), letters + lines) << static_cast<int>(kind) << stream;
-      const BitsPerUnit bits = bits_per_unit(*t.target, c.corpus, std::numbers::ln2);
+      const TextUnit unit = text_unit(*t.target, c.corpus);
       if (kind == text::TokenizerKind::byte) {
-        EXPECT_EQ(bits.name, "bits_per_byte");
-        EXPECT_DOUBLE_EQ(bits.bits, 1);
+        EXPECT_EQ(unit.name, "bits_per_byte");
+        EXPECT_DOUBLE_EQ(unit.bits(std::numbers::ln2), 1);
         continue;
       }
-      EXPECT_EQ(bits.name, "bits_per_character");
-      EXPECT_DOUBLE_EQ(bits.bits, static_cast<double>(c.corpus.rows()) / static_cast<double>(letters + lines));
+      EXPECT_EQ(unit.name, "bits_per_character");
+      EXPECT_DOUBLE_EQ(unit.bits(std::numbers::ln2),
+                       static_cast<double>(c.corpus.rows()) / static_cast<double>(letters + lines));
     }
 }
 
