@@ -129,6 +129,7 @@ d_ff = 128
 heads = 4
 dropout = 0.0                 # there is no noise to overfit
 norm = "pre"                  # learns in fewer updates than "post"
+position = "sinusoidal"       # which every mechanism can take
 attention = "softmax"         # compare --over model.attention=... tries others
 
 [train]

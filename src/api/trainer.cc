@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "model/parts.h"
 #include "model/unused.h"
+#include "model/usual_position.h"
 #include "run/training_run.h"
 #include "train/guidance.h"
 #include "train/optimizer/optimizer.h"
@@ -81,6 +82,7 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
   if (std::error_code ignored; std::filesystem::is_regular_file(body_->out, ignored))
     fail(ErrorKind::usage, "{} is a file, and --out names a folder\n  fix: choose another name", body_->out);
   with_places(body_->recipe.places, [&] {
+    settle_position(body_->recipe);
     refuse_what_is_not_there(body_->recipe);
     // A run that was begun goes on, whatever it says.
     if (o.fresh || checkpoints(body_->out).empty()) refuse_unused(body_->recipe);

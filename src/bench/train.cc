@@ -13,6 +13,7 @@
 #include "inference/predictor.h"
 #include "kernels/matrix/gemm.h"
 #include "model/unused.h"
+#include "model/usual_position.h"
 #include "run/start_model.h"
 #include "train/loop.h"
 
@@ -78,8 +79,9 @@ TrainFigure measured(const TrainBench& bench, const Recipe& recipe) {
 TrainFigure bench_train(const TrainBench& bench) {
   check(bench.threads >= 1 && bench.updates >= 1 && bench.warm >= 0, "bench train", "{} threads, {} updates",
         bench.threads, bench.updates);
-  const Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
+  Recipe recipe = load_recipe_for_run(bench.recipe, bench.sets);
   return with_places(recipe.places, [&] {
+    settle_position(recipe);
     refuse_unused(recipe);
     return measured(bench, recipe);
   });

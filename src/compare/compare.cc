@@ -4,6 +4,7 @@
 #include <atomic>
 #include <filesystem>
 #include <new>
+#include <set>
 
 #include "attune/machine.h"
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "compare/files.h"
 #include "compare/measure.h"
 #include "compare/variants.h"
+#include "model/usual_position.h"
 #include "run/run_folder.h"
 
 namespace attune {
@@ -68,15 +70,11 @@ std::string reason_of(const Error& e, const std::string& recipe) {
 void check_variant_folder(const std::string& folder, const Recipe& recipe) {
   const std::vector<Checkpoint> found = checkpoints(folder);
   if (found.empty()) return;
-  std::vector<std::string> changes;
+  Recipe before;
   try {
-    changes = forbidden_changes(load_recipe(found.back().path + "/" + kRecipeName), recipe);
+    before = load_recipe(found.back().path + "/" + kRecipeName);
   } catch (const Error&) { return; }  // damaged: the run itself tells what is to be done
-  if (!changes.empty())
-    fail(ErrorKind::recipe,
-         "{} holds a run of another recipe: {}\n  fix: undo the change to go on, give --out another folder, or start "
-         "anew with --fresh",
-         folder, join(changes, "; "));
+  refuse_changes(folder, before, recipe);
 }
 
 /// Somebody compares with words without order by themselves: see below.
@@ -99,6 +97,34 @@ const char* name_of(ComparedVariant::State state) {
   return kNames[static_cast<size_t>(state)];
 }
 
+namespace {
+
+std::vector<std::string> sets_of(const CompareOptions& options, const VariantChoice& choice) {
+  std::vector<std::string> sets = options.sets;
+  for (const std::string& set : choice.sets()) sets.push_back(set);
+  return sets;
+}
+
+/// Whether nothing chose positions and only some variants can take the usual ones. All get those that every attention
+/// can take then: nothing but what is compared may differ.
+bool positions_differ(const CompareOptions& options, const std::vector<VariantChoice>& choices) {
+  std::set<std::string> usual;
+  for (const VariantChoice& choice : choices) try {
+      Recipe r = load_recipe_for_run(options.recipe, sets_of(options, choice));
+      settle_position(r);
+      for (const auto& said : r.places.said)
+        if (said.first.ends_with("position")) return false;
+      const ModelOptions& m = r.model;
+      if (has_use_for_positions(m))
+        usual.insert(m.position.literal() + m.encoder_position.literal() + m.decoder_position.literal());
+    } catch (const Error&) {
+      continue;  // its own trouble, told when it is added
+    }
+  return usual.size() > 1;
+}
+
+}  // namespace
+
 struct Comparer::Body {
   CompareOptions options;
   Comparison comparison;
@@ -106,6 +132,7 @@ struct Comparer::Body {
   /// of them to stop whatever happens meanwhile.
   std::vector<std::unique_ptr<Trainer>> trainers;
   std::atomic<bool> stop{false};
+  bool plain_positions = false;  // for all: see positions_differ
 
   void add(const VariantChoice& choice, std::optional<Error>& first);
   bool train(ComparedVariant& v, Trainer& trainer, const CompareEvents& events, int64_t number);
@@ -144,8 +171,7 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
   v.name = choice.name;
   v.settings = choice.settings;
   v.folder = comparison.out + "/" + choice.name;
-  std::vector<std::string> sets = options.sets;
-  for (const std::string& set : choice.sets()) sets.push_back(set);
+  std::vector<std::string> sets = sets_of(options, choice);
   Recipe recipe;
   std::unique_ptr<Trainer> trainer;
   const auto refuse = [&](ErrorKind kind, const std::string& reason) {
@@ -155,8 +181,11 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
     if (!first) first = Error(kind, reason);
   };
   try {
+    if (plain_positions && has_use_for_positions(load_recipe_for_run(options.recipe, sets).model))
+      sets.emplace_back("model.position=sinusoidal");
     trainer = std::make_unique<Trainer>(TrainerOptions{options.recipe, v.folder, sets, options.fresh, options.threads});
     recipe = load_recipe_for_run(options.recipe, sets);
+    settle_position(recipe);
     v.seed = recipe.train.seed;
     check_files("data.test", recipe.data.test, recipe.data.encoding);
   } catch (const Error& e) { refuse(e.kind(), reason_of(e, options.recipe)); } catch (const std::bad_alloc&) {
@@ -188,6 +217,7 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
       bag.settings.emplace_back("model.head", head.literal());
     choices.push_back(std::move(bag));
   }
+  b.plain_positions = positions_differ(b.options, choices);
   std::optional<Error> first;
   for (const VariantChoice& choice : choices) b.add(choice, first);
   if (std::none_of(b.trainers.begin(), b.trainers.end(), [](const auto& t) { return t != nullptr; }))

@@ -48,6 +48,7 @@ Recipe defaults_of(Task task) {
     if (task == Task::image) {
       r.data.format = DataFormat::idx;
       r.model.input = {"patches"};
+      r.model.position = {"sinusoidal"};  // on two axes
       r.train.batch_tokens.tokens = 64 * 28 * 28;
     }
     if (task == Task::graph) {
@@ -77,6 +78,10 @@ void apply_all(const std::vector<std::string>& sets, const Fields& fields, Recip
 
 /// What follows from what was said.
 void settle(Recipe& recipe) {
+  // A fall that ends with the run wants an end that is counted, not one that the clock decides.
+  const Period& stop = recipe.train.stop;
+  if ((stop.never() || stop.unit == Period::Unit::minutes) && !recipe.places.said.contains("train.schedule"))
+    recipe.train.schedule = Schedule::inverse_sqrt;
   recipe.data.empty_answers = recipe.model.head.kind == "labels";
   if (recipe.model.shape != ModelShape::bag) return;
   recipe.model.kind = {"bag"};  // another word for it

@@ -100,10 +100,10 @@ struct ModelOptions {
   int64_t heads = 4, heads_kv = 0;
   int64_t encoder_heads = 0, decoder_heads = 0, cross_heads = 0;
   double dropout = 0.3, attention_dropout = 0, activation_dropout = 0, word_dropout = 0, layer_dropout = 0;
-  NormPlace norm = NormPlace::post;
+  NormPlace norm = NormPlace::pre;
   bool residual = true, feed_forward = true;
   std::string activation = "relu";
-  Choice position{"sinusoidal"}, encoder_position, decoder_position;
+  Choice position{"rope"}, encoder_position, decoder_position;
   std::vector<Choice> attention{{"softmax"}}, encoder_attention, decoder_attention, cross_attention;
   Tie tie = Tie::all;
   Choice head, pool{"mean"};
@@ -144,7 +144,9 @@ struct ModelOptions {
     v("residual", residual, "a sublayer's result is added to what it read; false: it takes its place");
     v("feed_forward", feed_forward, "a feed-forward network in each layer; false: attention alone");
     v("activation", activation, "in the feed-forward layers", one_of({"relu", "gelu", "swish", "swiglu", "geglu"}));
-    v("position", position, "how positions are told; a name or { kind = ..., options }");
+    v("position", position,
+      "how positions are told; a name or { kind = ..., options }; sinusoidal where the attention can't take rope and "
+      "nothing is said");
     v("encoder_position", encoder_position, "the same for the encoder; \"\": position");
     v("decoder_position", decoder_position, "the same for the decoder; \"\": position");
     v("attention", attention, "the mechanism; a name, { kind = ..., options }, or a list: one per layer, in turn");
@@ -207,12 +209,12 @@ struct TrainOptions {
   Period stop{8000, Period::Unit::updates}, save{10, Period::Unit::minutes};
   Choice optimizer{"adam"};
   double beta1 = 0.9, beta2 = 0.98, epsilon = 1e-9, weight_decay = 0;
-  Schedule schedule = Schedule::inverse_sqrt;
-  double learning_rate = 5e-3;
-  int64_t warmup = 2000;
+  Schedule schedule = Schedule::cosine;
+  double learning_rate = 3e-3;
+  int64_t warmup = 400;
   double plateau_factor = 0.5;
   int64_t plateau_patience = 2;
-  double label_smoothing = 0.1, clip = 0;
+  double label_smoothing = 0.1, clip = 1;
   LabelWeights label_weights = LabelWeights::equal;
   double target_noise = 0, piece_dropout = 0, mask = 0.15;
   SamplingSettings sampling;
@@ -248,7 +250,10 @@ struct TrainOptions {
     v("beta2", beta2, "decay of adam's second moment", from_below(0, 1));
     v("epsilon", epsilon, "keeps adam's division by the second moment tame", above(0));
     v("weight_decay", weight_decay, "decoupled decay of the weights", at_least(0));
-    v("schedule", schedule, "how the learning rate goes after warm-up; cosine, linear, exponential: down until the end",
+    v("schedule", schedule,
+      "how the learning rate goes after warm-up; cosine, linear, exponential: down until the end; nothing said and an "
+      "end in "
+      "minutes: inverse-sqrt",
       one_of({"constant", "inverse-sqrt", "cosine", "linear", "exponential", "plateau"}));
     v("learning_rate", learning_rate, "the peak, reached at the end of warm-up", above(0));
     v("warmup", warmup, "updates of linear rise to the peak", between(0, 1e9));

@@ -79,6 +79,17 @@ std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& n
   return changes;
 }
 
+void refuse_changes(const std::string& dir, const Recipe& before, const Recipe& now) {
+  const std::vector<std::string> changes = forbidden_changes(before, now);
+  if (changes.empty()) return;
+  const bool end_alone = changes.size() == 1 && changes[0].starts_with("train.stop ");
+  fail(ErrorKind::recipe,
+       "{} holds a run of another recipe: {}{}\n  fix: undo the change to go on, {}, or start anew with --fresh", dir,
+       join(changes, "; "), end_alone ? ", and its learning rate goes by the end" : "",
+       end_alone ? fmt::format("begin another run with its weights (--set train.start={} --out ...)", dir)
+                 : "give --out another folder");
+}
+
 std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
   remove_leftovers(dir_);
   const auto found = latest_checkpoint(dir_);
@@ -94,12 +105,7 @@ std::optional<Checkpoint> RunFolder::find(std::vector<std::string>& notes) {
     fail(ErrorKind::model, "{}\n  fix: start anew with --fresh, or give --out another folder",
          std::string_view(e.what()).substr(0, std::string_view(e.what()).find('\n')));
   }
-  const std::vector<std::string> changes = forbidden_changes(before, recipe_);
-  if (!changes.empty())
-    fail(ErrorKind::recipe,
-         "{} holds a run of another recipe: {}\n  fix: undo the change to go on, give --out another folder, or start "
-         "anew with --fresh",
-         dir_, join(changes, "; "));
+  refuse_changes(dir_, before, recipe_);
   check_start(found->checkpoint, before);
   return found->checkpoint;
 }

@@ -95,5 +95,7 @@ class RunFolder {
 /// What changed between the recipe of a run and the one given now that would train another model. Keys that only say
 /// how long, how often or where (train.stop, train.save, paths) may change.
 std::vector<std::string> forbidden_changes(const Recipe& before, const Recipe& now);
+/// ErrorKind::recipe where there are any, naming them; `dir` is the run's folder.
+void refuse_changes(const std::string& dir, const Recipe& before, const Recipe& now);
 
 }  // namespace attune

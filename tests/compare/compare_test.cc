@@ -67,6 +67,28 @@ TEST_F(CompareTest, TrainsAndMeasuresEach) {
   EXPECT_TRUE(slurp(run.folder / "alone/model.safetensors") == file("sinusoidal/model.safetensors"));
 }
 
+/// A recipe that does not choose positions gets rope where it can be had; beside what can't take it, nobody has it.
+TEST_F(CompareTest, VariantsHaveTheSamePositions) {
+  std::string text = slurp(run.recipe());
+  text.erase(text.find("position = "), std::string("position = \"sinusoidal\"\n").size());
+  put(run.recipe(), text);
+  for (const auto& [over, wanted] : {std::pair{"model.attention=softmax,linear", "sinusoidal"},
+                                     {"model.attention=softmax,band", "rope"},
+                                     {"model.kind=transformer,rnn", "rope"}}) {
+    const Comparison c = Comparer({.recipe = run.recipe(),
+                                   .over = {over},
+                                   .out = run.folder / wanted,
+                                   .sets = {"train.stop=1u"},
+                                   .fresh = true,
+                                   .threads = 1})
+                             .run();
+    for (const ComparedVariant& v : c.variants) {
+      EXPECT_EQ(v.state, VariantState::finished) << over << v.reason;
+      EXPECT_EQ(load_recipe(v.folder + "/recipe.toml").model.position.kind, wanted) << over;
+    }
+  }
+}
+
 /// Every mechanism there is reads a text, says one and, where it has weights, shows them.
 TEST(CompareLanguage, MeasuresEveryMechanism) {
   const LanguageRun run;

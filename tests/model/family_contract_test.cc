@@ -179,6 +179,8 @@ TEST_P(Family, LearnsTheSameForAnyThreadsAndIsSavedWhole) {
   TrainOptions train;
   train.batch_tokens = TokenBudget{1024};
   train.shards = 4;
+  train.schedule = Schedule::constant;
+  train.learning_rate = 5e-3;
   train.warmup = 0;
   const Batch batches[] = {batch(o, random_sentences(60, 20, 20, 10)), batch(o, random_sentences(90, 8, 20, 11)),
                            batch(o, random_sentences(40, 20, 20, 12))};

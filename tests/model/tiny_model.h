@@ -22,6 +22,7 @@ inline ModelOptions tiny_options(const TinyShape& shape = {}) {
   o.heads = shape.heads;
   o.heads_kv = shape.heads_kv;
   o.norm = shape.norm;
+  o.position = {"sinusoidal"};
   o.tie = shape.tie;
   return o;
 }

@@ -114,7 +114,7 @@ TEST(Recipe, DifferencesNameBothValues) {
   const auto changed = differences(to_values(before), to_values(now));
   ASSERT_EQ(changed.size(), 2u);
   EXPECT_EQ(changed[0].text(), "model.attention was \"softmax\", is { kind = \"band\", width = 64 }");
-  EXPECT_EQ(changed[1].text(), "train.warmup was 2000, is 4000");
+  EXPECT_EQ(changed[1].text(), "train.warmup was 400, is 4000");
   const NamedValues a{{"x", int64_t{1}}, {"y", int64_t{2}}}, b{{"z", true}, {"y", int64_t{2}}};
   ASSERT_EQ(differences(a, b).size(), 2u);
   EXPECT_EQ(differences(a, b)[0].text(), "z is new: true");

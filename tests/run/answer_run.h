@@ -41,11 +41,15 @@ d_model = 32
 d_ff = 32
 heads = 2
 dropout = 0.0
-)" + more + R"(
+norm = "post"
+)" + (more.find("position =") == std::string::npos ? "position = \"sinusoidal\"\n" : "") +
+                                    more + R"(
 [train]
 batch_tokens = 512
+schedule = "inverse-sqrt"
 learning_rate = 1e-2
 warmup = 10
+clip = 0
 stop = "120u"
 save = "40u"
 validate = "40u"

@@ -110,7 +110,7 @@ TEST(Guide, MistakesLeaveNoTrace) {
   const ReversedRun run;
   EXPECT_EQ(error_of([&] { run.train("out", {"train.guide.weight=1"}); }, ErrorKind::recipe),
             run.recipe() +
-                ":24: train.guide.kind = \"alignment\", but nothing says which words go together\n"
+                ":28: train.guide.kind = \"alignment\", but nothing says which words go together\n"
                 "  fix: name files of word alignments: data.alignment = [\"train.align\"]");
   EXPECT_NE(error_of(
                 [&] {

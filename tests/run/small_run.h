@@ -48,10 +48,14 @@ d_model = 16
 d_ff = 16
 heads = 2
 dropout = 0.1
+norm = "post"
+position = "sinusoidal"
 [train]
 batch_tokens = 1024
+schedule = "inverse-sqrt"
 learning_rate = 1e-2
 warmup = 5
+clip = 0
 stop = "22u"
 save = "5u"
 validate = "6u"

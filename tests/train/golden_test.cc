@@ -37,6 +37,7 @@ TrainOptions options_of(const Golden& golden) {
   o.beta2 = golden.real("beta2");
   o.epsilon = golden.real("epsilon");
   o.label_smoothing = golden.real("label_smoothing");
+  o.clip = 0;
   return o;
 }
 

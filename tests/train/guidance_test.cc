@@ -39,6 +39,8 @@ TrainOptions guidance_options(GuideKind kind) {
   o.batch_tokens = TokenBudget{2048};
   o.shards = 4;
   o.slices = 2;
+  o.schedule = Schedule::inverse_sqrt;
+  o.learning_rate = 5e-3;
   o.warmup = 10;
   o.guide.weight = 0.5;
   o.guide.kind = kind;

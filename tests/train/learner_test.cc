@@ -31,6 +31,8 @@ TrainOptions options() {
   o.batch_tokens = TokenBudget{2048};
   o.shards = 4;
   o.slices = 2;
+  o.schedule = Schedule::inverse_sqrt;
+  o.learning_rate = 5e-3;
   o.warmup = 10;
   return o;
 }

@@ -192,8 +192,8 @@ TEST(Rnn, RefusesWhatItHasNoUseFor) {
   };
   const std::string no_use = ": model.kind = \"rnn\" has no use for it";
   EXPECT_EQ(said("heads", "8"), "model.heads = 8" + no_use);
-  EXPECT_EQ(said("norm", "pre"), "model.norm = \"pre\"" + no_use);
-  EXPECT_EQ(said("position", "rope"), "model.position = \"rope\"" + no_use);
+  EXPECT_EQ(said("norm", "post"), "model.norm = \"post\"" + no_use);
+  EXPECT_EQ(said("position", "learned"), "model.position = \"learned\"" + no_use);
   EXPECT_EQ(said("position", "none"), "no error");
   EXPECT_EQ(said("attention_dropout", "0.1"), "model.attention_dropout = 0.1" + no_use);
   EXPECT_EQ(said("cross_attention", "softmax"),
