@@ -44,10 +44,10 @@ std::optional<Progress> try_updates(Learner& learner, const Corpus& corpus, cons
   while (tried.updates < most && (tried.updates == 0 || all.seconds() < kTrySeconds)) {
     const Stopwatch watch;
     source.next(batch);
-    const UpdateResult r = learner.update({&one, 1}, {foreseen_last(options, tried, {&one, 1}, corpus.size()), 0});
     ++tried.updates;
-    tried.target_tokens += r.target_tokens;
+    tried.target_tokens += batch.target_tokens();
     tried.data = batch.next;
+    learner.update({&one, 1}, {foreseen_last(options, tried, corpus.size()), 0});
     if (tried.updates == 1)
       first = watch.seconds();
     else

@@ -12,13 +12,10 @@ void GradientTree::start(int64_t leaves) {
   check(leaves > 0, "gradients", "a sum of nothing");
   unused_.clear();
   for (const auto& g : all_) unused_.push_back(g.get());
-  size_t levels = 0;
-  for (int64_t n = leaves;; n = (n + 1) / 2) {
-    if (waiting_.size() <= levels) waiting_.emplace_back();
-    waiting_[levels++].assign(static_cast<size_t>(n), nullptr);
-    if (n == 1) break;
-  }
-  waiting_.resize(levels);
+  sizes_.clear();
+  for (int64_t n = leaves; sizes_.push_back(n), n > 1;) n = (n + 1) / 2;
+  waiting_.resize(std::max(waiting_.size(), sizes_.size()));
+  for (auto& level : waiting_) level.clear();
   root_[0] = root_[1] = nullptr;
 }
 
@@ -40,18 +37,22 @@ Gradients* GradientTree::take() {
 
 void GradientTree::give(int64_t leaf, Gradients* gradients) {
   gradients->finish();
-  size_t level = 0, index = static_cast<size_t>(leaf);
-  for (; waiting_[level].size() > 2; ++level, index /= 2) {
-    const size_t sibling = index ^ 1;
-    if (sibling >= waiting_[level].size()) continue;  // none: it goes up as it is
+  size_t level = 0;
+  int64_t index = leaf;
+  for (; sizes_[level] > 2; ++level, index /= 2) {
+    const int64_t sibling = index ^ 1;
+    if (sibling >= sizes_[level]) continue;  // none: it goes up as it is
     Gradients* other = nullptr;
     {
       const std::lock_guard lock(mutex_);
-      other = waiting_[level][sibling];
-      if (!other) {
-        waiting_[level][index] = gradients;
+      std::vector<Waiting>& all = waiting_[level];
+      const auto at = std::find_if(all.begin(), all.end(), [&](const Waiting& w) { return w.index == sibling; });
+      if (at == all.end()) {
+        all.push_back({index, gradients});
         return;
       }
+      other = at->gradients;
+      all.erase(at);
     }
     Gradients *left = index < sibling ? gradients : other, *right = index < sibling ? other : gradients;
     add(left, right, nullptr);
@@ -65,7 +66,7 @@ void GradientTree::give(int64_t leaf, Gradients* gradients) {
 
 Gradients& GradientTree::sum(ThreadPool* pool) {
   check(root_[0], "gradients", "not every shard is done");
-  if (waiting_.back().size() == 1 && waiting_.size() > 1) {
+  if (sizes_.size() > 1) {
     check(root_[1], "gradients", "not every shard is done");
     add(root_[0], root_[1], pool);
   }

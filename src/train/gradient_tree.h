@@ -33,7 +33,13 @@ class GradientTree {
   std::mutex mutex_;  // guards what follows
   std::vector<std::unique_ptr<Gradients>> all_;
   std::vector<Gradients*> unused_;
-  std::vector<std::vector<Gradients*>> waiting_;  // [level][index]: finished, its sibling is not
+  /// Finished, while its sibling is not. As leaves come in order, there are never more of a level than threads.
+  struct Waiting {
+    int64_t index;
+    Gradients* gradients;
+  };
+  std::vector<int64_t> sizes_;                 // of the levels, the leaves first
+  std::vector<std::vector<Waiting>> waiting_;  // by level
   Gradients* root_[2] = {};
 };
 

@@ -61,61 +61,82 @@ int64_t Learner::overflows() const {
   return sum;
 }
 
-UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& pace) {
-  const FlushDenormals flushed;
-  UpdateResult result;
-  if (updates_ == 0) begin();
-  pieces_.resize(batches.size());
-  leaves_.clear();
-  size_t pieces = 0;
-  int64_t guided_rows = 0;
-  double weight = 0;
-  for (size_t b = 0; b < batches.size(); ++b) {
-    const Batch& batch = *batches[b];
-    begin_batch(streams_, batch);
-    cut(batch, options_.shards * options_.slices, pieces_[b]);
-    const size_t count = pieces_[b].size(), leaves = std::min(count, static_cast<size_t>(options_.shards));
-    for (size_t i = 0; i < leaves; ++i)
-      leaves_.push_back({b, count * i / leaves, count * (i + 1) / leaves, pieces + count * i / leaves});
-    pieces += count;
-    if (guidance_.on()) guided_rows += guidance_.rows(batch);
-    result.source_tokens += batch.source_tokens();
-    result.target_tokens += batch.target_tokens();
-    result.sentences += batch.size();
-    const Column<float>& weights = batch.target().weights;
-    weight += counts_texts(model_) ? static_cast<double>(batch.size())
-              : weights.empty()    ? static_cast<double>(batch.target_tokens())
-                                   : std::accumulate(weights.begin(), weights.end(), 0.0);
-    result.flops += training_flops(model_, {batch.has_source() ? &batch.source.segments : nullptr,
-                                            batch.target().right.segments, !batch.read.streams.empty()});
-  }
-  losses_.assign(pieces, {});
-  const auto step = static_cast<uint64_t>(updates_) * batches.size();
-  for (size_t b = 0; b < batches.size() && inputs_.on(); ++b) inputs_.begin(b, *batches[b], step + b, updates_ + 1);
-  const LossOptions loss{.smoothing = static_cast<float>(options_.label_smoothing),
-                         .scale = weight > 0 ? 1 / static_cast<float>(weight) : 0};
+double Learner::weight_of(const Batch& batch) const {
+  const Column<float>& weights = batch.target().weights;
+  return counts_texts(model_) ? static_cast<double>(batch.size())
+         : weights.empty()    ? static_cast<double>(batch.target_tokens())
+                              : std::accumulate(weights.begin(), weights.end(), 0.0);
+}
 
-  tree_.start(static_cast<int64_t>(leaves_.size()));
-  parallel_for(&pool_, static_cast<int64_t>(leaves_.size()), [&](int64_t i, int worker) {
+void Learner::foresee(const Batch& batch, UpdateBatches& batches) const {
+  ++batches.batches;
+  batches.leaves += std::min(shard_count(batch, options_.shards * options_.slices), options_.shards);
+  if (guidance_.on()) batches.guided_rows += guidance_.rows(batch);
+  batches.weight += weight_of(batch);
+}
+
+UpdateResult Learner::update(std::span<const Batch* const> batches, const Pace& pace) {
+  UpdateBatches foreseen;
+  for (const Batch* b : batches) foresee(*b, foreseen);
+  begin_update(foreseen);
+  for (const Batch* b : batches) add(*b);
+  return finish_update(pace);
+}
+
+void Learner::begin_update(const UpdateBatches& foreseen) {
+  if (updates_ == 0) begin();
+  foreseen_ = foreseen;
+  added_ = {};
+  result_ = {};
+  tree_.start(foreseen.leaves);
+}
+
+void Learner::add(const Batch& batch) {
+  const FlushDenormals flushed;
+  begin_batch(streams_, batch);
+  cut(batch, options_.shards * options_.slices, pieces_);
+  const size_t count = pieces_.size(), leaves = std::min(count, static_cast<size_t>(options_.shards));
+  leaves_.clear();
+  for (size_t i = 0; i < leaves; ++i) leaves_.push_back({count * i / leaves, count * (i + 1) / leaves});
+  losses_.assign(count, {});
+  result_.source_tokens += batch.source_tokens();
+  result_.target_tokens += batch.target_tokens();
+  result_.sentences += batch.size();
+  result_.flops += training_flops(model_, {batch.has_source() ? &batch.source.segments : nullptr,
+                                           batch.target().right.segments, !batch.read.streams.empty()});
+  const auto step = static_cast<uint64_t>(updates_) * static_cast<uint64_t>(foreseen_.batches) +
+                    static_cast<uint64_t>(added_.batches);
+  if (inputs_.on()) inputs_.begin(batch, step, updates_ + 1);
+  const LossOptions loss{.smoothing = static_cast<float>(options_.label_smoothing),
+                         .scale = foreseen_.weight > 0 ? 1 / static_cast<float>(foreseen_.weight) : 0};
+
+  parallel_for(&pool_, static_cast<int64_t>(leaves), [&](int64_t i, int worker) {
     const Leaf& leaf = leaves_[static_cast<size_t>(i)];
     Worker& w = *workers_[static_cast<size_t>(worker)];
-    w.ctx.step = step + leaf.batch;
+    w.ctx.step = step;
     Gradients* gradients = tree_.take();
     for (size_t p = leaf.from; p < leaf.to; ++p) {
-      Batch& piece = pieces_[leaf.batch][p];
-      if (inputs_.on()) inputs_.replace(worker, leaf.batch, piece);
-      const GuidedLayer guided = guidance_.of(piece, guided_rows);
-      losses_[leaf.first_loss + p - leaf.from] =
-          run_shard(w, model_, piece, gradients, loss, guidance_.on() ? &guided : nullptr);
+      Batch& piece = pieces_[p];
+      if (inputs_.on()) inputs_.replace(worker, piece);
+      const GuidedLayer guided = guidance_.of(piece, foreseen_.guided_rows);
+      losses_[p] = run_shard(w, model_, piece, gradients, loss, guidance_.on() ? &guided : nullptr);
     }
-    tree_.give(i, gradients);
+    tree_.give(added_.leaves + i, gradients);
   });
-  const Gradients& gradients = tree_.sum(&pool_);
-
+  foresee(batch, added_);
   for (const ShardLoss& l : losses_) {
-    result.loss += l.loss;
-    result.guide_loss += guidance_.on() ? l.guide / guidance_.weight() : 0;
+    result_.loss += l.loss;
+    result_.guide_loss += guidance_.on() ? l.guide / guidance_.weight() : 0;
   }
+}
+
+UpdateResult Learner::finish_update(const Pace& pace) {
+  check(added_.batches == foreseen_.batches && added_.leaves == foreseen_.leaves, "update",
+        "{} batches in {} leaves, {} in {} were foreseen", added_.batches, added_.leaves, foreseen_.batches,
+        foreseen_.leaves);
+  const FlushDenormals flushed;
+  UpdateResult result = result_;
+  const Gradients& gradients = tree_.sum(&pool_);
   ++updates_;
   result.rate = pace.scale * learning_rate(options_, updates_, pace.last);
   Parameters& weights = model_.parameters();

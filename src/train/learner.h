@@ -30,6 +30,12 @@ struct UpdateResult {
   std::string why_skipped() const;
 };
 
+/// What an update must know of its batches before the first of them: sums over all.
+struct UpdateBatches {
+  int64_t batches = 0, leaves = 0, guided_rows = 0;
+  double weight = 0;  // of what is said
+};
+
 /// What an update must know of the run it is part of.
 struct Pace {
   double last = 0;   // the number of the run's last update, as far as it is known
@@ -50,8 +56,15 @@ class Learner {
   /// model and the pool outlive it.
   Learner(Model& model, const TrainOptions& options, const Largest& largest, ThreadPool& pool);
 
-  /// One update from `accumulate` batches. Where the loss or a gradient is not a number, the weights and all that is
-  /// remembered stay as they were; the texts that layers read are forgotten.
+  /// One update from batches that come one after another: begin_update, add each of them, finish_update. Where the loss
+  /// or a gradient is not a number, the weights and all that is remembered stay as they were; the texts that layers
+  /// read are forgotten. An update that was begun and not finished has changed nothing.
+  void begin_update(const UpdateBatches& foreseen);
+  void add(const Batch& batch);
+  UpdateResult finish_update(const Pace& pace = {});
+  /// Counts one more batch of an update to come.
+  void foresee(const Batch& batch, UpdateBatches& batches) const;
+  /// All of it, for batches that are there.
   UpdateResult update(std::span<const Batch* const> batches, const Pace& pace = {});
 
   /// Whether every weight is a number, after updates that said their loss was.
@@ -97,12 +110,12 @@ class Learner {
  private:
   /// Pieces whose gradients are one leaf of the tree: they are worked through one after another.
   struct Leaf {
-    size_t batch, from, to;  // of pieces_[batch]
-    size_t first_loss;
+    size_t from, to;  // of pieces_
   };
   void exchange() {
     if (average_) average_->exchange(&pool_);
   }
+  double weight_of(const Batch& batch) const;
   std::string first_bad(const Gradients& gradients) const;
 
   Model& model_;
@@ -118,7 +131,10 @@ class Learner {
   MemoryEstimate memory_;
   int64_t updates_ = 0, steps_ = 0;
   // of the update at hand
-  std::vector<Shards> pieces_;  // per batch
+  UpdateBatches foreseen_, added_;
+  UpdateResult result_;
+  // of the batch at hand
+  Shards pieces_;
   std::vector<Leaf> leaves_;
   std::vector<ShardLoss> losses_;  // per piece
 };

@@ -45,27 +45,44 @@ void look_for_plateau(const TrainOptions& options, bool best, Progress& progress
   progress.waited = 0;
 }
 
-/// The batches of one update, kept until it is done.
-class UpdateBatches {
+/// Batches one after another, made ahead; where an update has several, they are counted first by making them twice, so
+/// that no more than one is held.
+class UpdateSource {
  public:
-  UpdateBatches(Batches& source, int64_t count) : prefetch_(source), batches_(static_cast<size_t>(count)) {}
-  std::span<const Batch* const> next() {
-    pointers_.clear();
-    if (batches_.size() == 1) {
-      pointers_.push_back(&prefetch_.next());
-      return pointers_;
+  UpdateSource(const Corpus& corpus, const TrainOptions& options, const DataPosition& from)
+      : source_(corpus, batch_options(options)), count_(options.accumulate) {
+    source_.seek(from);
+    if (count_ > 1) {
+      ahead_.emplace(corpus, batch_options(options));
+      ahead_->seek(from);
     }
-    for (Batch& b : batches_) {
-      b = prefetch_.next();
-      pointers_.push_back(&b);
-    }
-    return pointers_;
+    prefetch_.emplace(source_);
   }
+  /// Of the next update, after which there is something to foresee; false: `stop` said so.
+  template <class Stop>
+  bool foresee(const Learner& learner, UpdateBatches& batches, const Stop& stop) {
+    batches = {};
+    if (count_ == 1) {
+      first_ = &prefetch_->next();
+      learner.foresee(*first_, batches);
+      return true;
+    }
+    for (int64_t i = 0; i < count_; ++i) {
+      if (stop()) return false;
+      ahead_->next(counted_);
+      learner.foresee(counted_, batches);
+    }
+    return true;
+  }
+  const Batch& next() { return count_ == 1 ? *first_ : prefetch_->next(); }
 
  private:
-  Prefetch prefetch_;
-  std::vector<Batch> batches_;
-  std::vector<const Batch*> pointers_;
+  Batches source_;
+  int64_t count_;
+  std::optional<Batches> ahead_;
+  Batch counted_;
+  const Batch* first_ = nullptr;
+  std::optional<Prefetch> prefetch_;  // a thread that reads from source_
 };
 
 }  // namespace
@@ -89,14 +106,9 @@ int64_t last_update(const TrainOptions& options) {
   return options.stop.unit == Period::Unit::updates ? static_cast<int64_t>(options.stop.count) : 0;
 }
 
-double foreseen_last(const TrainOptions& options, const Progress& before, std::span<const Batch* const> batches,
-                     int64_t corpus_size) {
+double foreseen_last(const TrainOptions& options, const Progress& after, int64_t corpus_size) {
   if (options.stop.unit == Period::Unit::updates) return static_cast<double>(last_update(options));
   if (options.stop.unit == Period::Unit::minutes) return 0;
-  Progress after = before;
-  ++after.updates;
-  after.data = batches.back()->next;
-  for (const Batch* b : batches) after.target_tokens += b->target_tokens();
   const double share = share_done(options.stop, after, corpus_size);
   return share > 0 ? static_cast<double>(after.updates) / share : 0;
 }
@@ -118,14 +130,14 @@ std::optional<Ended> over(const TrainOptions& options, const Progress& progress,
 
 Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& options, Progress& progress,
                   const LoopEvents& events) {
-  Batches source(corpus, batch_options(options));
-  source.seek(progress.data);
-  std::optional<UpdateBatches> batches;
-  batches.emplace(source, options.accumulate);
+  std::optional<UpdateSource> source;
+  source.emplace(corpus, options, progress.data);
+  UpdateBatches foreseen;
 
   const LossTrend::Scale scale{std::log(static_cast<double>(learner.model().sizes().target_vocabulary)),
                                corpus.window > 0};
-  double loss = 0;  // of the last update
+  double loss = 0;                                               // of the last update
+  int64_t saved = progress.updates > 0 ? progress.updates : -1;  // where a run goes on, it is
   const auto good = [&] {
     return progress.skipped_in_row == 0 && (progress.trend.count == 0 || progress.trend.calm(loss, scale));
   };
@@ -149,6 +161,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     }
     if (good()) progress.good_update = progress.updates;
     events.save(progress, true);
+    saved = progress.updates;
     return true;
   };
   const auto roll_back = [&](const std::string& why, double rate) {
@@ -160,9 +173,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
     progress.skipped_in_row = 0;
     progress.rate_scale = bad.rate_scale / 2;
     progress.rolled_back_to = progress.updates;
-    batches.reset();  // the thread behind it reads from the source
-    source.seek(progress.data);
-    batches.emplace(source, options.accumulate);
+    source.emplace(corpus, options, progress.data);
     events.on_rolled_back(fmt::format("{} at update {}", why, thousands(bad.updates)), progress);
   };
 
@@ -172,18 +183,33 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
   while (!ended()) {
     const Stopwatch watch;
     const Progress before = progress;
-    const auto now = batches->next();
-    const UpdateResult r =
-        learner.update(now, {foreseen_last(options, progress, now, corpus.size()), progress.rate_scale});
+    // A stop within an update gives it up: it is begun anew when the run goes on.
+    const auto given_up = [&] { return options.accumulate > 1 && events.stop_asked(); };
+    bool whole = source->foresee(learner, foreseen, given_up);
+    if (whole) learner.begin_update(foreseen);
+    Progress after = progress;
+    ++after.updates;
+    for (int64_t i = 0; i < foreseen.batches && whole; ++i) {
+      const Batch& batch = source->next();
+      learner.add(batch);
+      after.target_tokens += batch.target_tokens();
+      after.data = batch.next;
+      whole = i + 1 == foreseen.batches || !given_up();
+    }
+    if (!whole) {
+      if (progress.updates != saved) events.save(progress, false);
+      return Ended::asked;
+    }
+    const UpdateResult r = learner.finish_update({foreseen_last(options, after, corpus.size()), progress.rate_scale});
     progress.updates = learner.updates();
     progress.steps = learner.steps();
     progress.skipped += r.skipped() ? 1 : 0;
     progress.skipped_in_row = r.skipped() ? progress.skipped_in_row + 1 : 0;
-    progress.batches += static_cast<int64_t>(now.size());
+    progress.batches += foreseen.batches;
     progress.source_tokens += r.source_tokens;
     progress.target_tokens += r.target_tokens;
     progress.sentences += r.sentences;
-    progress.data = now.back()->next;
+    progress.data = after.data;
     progress.seconds += watch.seconds();
     loss = r.loss;
     if (!r.skipped()) progress.trend.add(loss, scale);
@@ -218,6 +244,7 @@ Ended run_updates(Learner& learner, const Corpus& corpus, const TrainOptions& op
       const bool by_counters = save_due && !by_clock;
       if (by_counters && good()) progress.good_update = progress.updates;
       events.save(progress, options.validate.never() && by_counters);
+      saved = progress.updates;
     }
     since_save.restart();
     if (stop && !ended()) return Ended::asked;

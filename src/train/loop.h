@@ -68,10 +68,10 @@ bool crosses(const Period& period, const Progress& before, const Progress& after
 double share_done(const Period& stop, const Progress& progress, int64_t corpus_size);
 /// The number of the last update where the recipe tells it, else 0.
 int64_t last_update(const TrainOptions& options);
-/// The same for the schedule, before the update of these batches: where the end is in epochs or tokens, by how far so
-/// many updates will have come, so that a run ends where the schedule does. 0 where only the clock knows.
-double foreseen_last(const TrainOptions& options, const Progress& before, std::span<const Batch* const> batches,
-                     int64_t corpus_size);
+/// The same for the schedule, at an update after which the run will have come so far: where the end is in epochs or
+/// tokens, by how far so many updates will have come, so that a run ends where the schedule does. 0 where only the
+/// clock knows.
+double foreseen_last(const TrainOptions& options, const Progress& after, int64_t corpus_size);
 
 /// How a run cuts its corpus into batches.
 BatchOptions batch_options(const TrainOptions& options);

@@ -48,9 +48,8 @@ TargetInputs::TargetInputs(const Model& model, const TrainOptions& options, Stre
     readers_.emplace_back(std::make_unique<Reader>())->worker.memory = &memory;
 }
 
-void TargetInputs::begin(size_t b, const Batch& batch, uint64_t step, int64_t update) {
-  batches_.resize(std::max(batches_.size(), b + 1));
-  Inputs& to = batches_[b];
+void TargetInputs::begin(const Batch& batch, uint64_t step, int64_t update) {
+  Inputs& to = inputs_;
   const size_t rows = batch.read.ids.size();
   to.ids.assign(batch.read.ids.begin(), batch.read.ids.end());
   const auto vocabulary = static_cast<int32_t>(model_.sizes().target_vocabulary);
@@ -72,8 +71,8 @@ void TargetInputs::begin(size_t b, const Batch& batch, uint64_t step, int64_t up
     to.sampled[static_cast<size_t>(batch.read.segments.begin(s))] = false;
 }
 
-void TargetInputs::replace(int worker, size_t b, Batch& piece) {
-  Inputs& to = batches_[b];
+void TargetInputs::replace(int worker, Batch& piece) {
+  Inputs& to = inputs_;
   const auto first = static_cast<size_t>(piece.read.first_row), rows = piece.read.ids.size();
   const auto own = std::span(to.ids).subspan(first, rows);
   if (to.any_sampled) {

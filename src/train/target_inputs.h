@@ -23,11 +23,11 @@ class TargetInputs {
 
   /// Whether anything is ever replaced.
   bool on() const { return options_.target_noise > 0 || options_.sampling.share > 0; }
-  /// Before the pieces of a batch, the b-th of the `update`-th update; `step` is what its dropout is keyed by.
-  void begin(size_t b, const Batch& batch, uint64_t step, int64_t update);
+  /// Before the pieces of a batch of the `update`-th update; `step` is what its dropout is keyed by.
+  void begin(const Batch& batch, uint64_t step, int64_t update);
   /// Makes a piece of that batch read what it shall. With sampling, that takes a pass through the model without dropout
   /// (Mihaylova and Martins 2019, "Scheduled Sampling for Transformers").
-  void replace(int worker, size_t b, Batch& piece);
+  void replace(int worker, Batch& piece);
   /// Bytes that a worker takes for such a piece.
   int64_t rehearse(const Batch& piece);
 
@@ -46,7 +46,7 @@ class TargetInputs {
   const Model& model_;
   const TrainOptions& options_;
   std::vector<std::unique_ptr<Reader>> readers_;
-  std::vector<Inputs> batches_;
+  Inputs inputs_;  // of the batch at hand
 };
 
 }  // namespace attune

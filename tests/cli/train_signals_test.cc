@@ -59,14 +59,27 @@ TEST_F(TrainSignals, OneInterruptIsLikeTermTwoEndAtOnce) {
   ASSERT_TRUE(reaches(once, "out", 2)) << once.err();
   once.send(SIGINT);
   EXPECT_EQ(once.wait().code, 75);
-  // Updates of many seconds: the second signal comes before the first one is obeyed.
-  RunningProgram twice(program_path(), arguments("slow", {"train.accumulate=3000"}));
+  // An update of many seconds: the second signal comes before the first one is obeyed.
+  RunningProgram twice(program_path(), arguments("slow", {"model.d_model=512", "model.d_ff=2048",
+                                                          "model.encoder_layers=8", "train.batch_tokens=8192"}));
   ASSERT_TRUE(twice.wait_until([&] { return !slurp(run.folder / "slow/train.log").empty(); })) << twice.err();
   twice.send(SIGINT);
   ASSERT_TRUE(twice.wait_until([&] { return twice.err().find("Ctrl-C again") != std::string::npos; })) << twice.err();
   twice.send(SIGINT);
   EXPECT_EQ(twice.wait().code, 130);
   EXPECT_EQ(train("out", checkpoints(run.folder / "out").back().step + 4).code, 0);
+}
+
+/// An update of a million batches is not waited for, nor held in memory: it is begun anew when the run goes on.
+TEST_F(TrainSignals, AStopWithinAnUpdateIsObeyedAtOnce) {
+  const Sets sets{"train.accumulate=1000000", "train.average=1"};
+  RunningProgram program(program_path(), arguments("long", sets));
+  ASSERT_TRUE(program.wait_until([&] { return !slurp(run.folder / "long/train.log").empty(); })) << program.err();
+  program.send(SIGTERM);
+  const Outcome o = program.wait();
+  EXPECT_EQ(o.code, 75) << o.err;
+  EXPECT_NE(o.err.find("saved at update 0; the same command goes on"), std::string::npos) << o.err;
+  EXPECT_EQ(checkpoints(run.folder / "long").back().step, 0);
 }
 
 TEST_F(TrainSignals, KillsLoseNothing) {

@@ -19,8 +19,8 @@ Period every(double count, Period::Unit unit = Period::Unit::updates) { return {
 struct Course {
   TrainOptions options;
   Progress progress;
-  std::vector<double> scores{1};  // of the validations; the last of them goes on
-  int64_t stop_at = -1;
+  std::vector<double> scores{1};         // of the validations; the last of them goes on
+  int64_t stop_at = -1, stop_asked = 0;  // in that update, once it was asked so often
   GradientFault fault;
   // what happened, by the update in which it did
   Updates updates, validated, best, saved, milestones, restored;
@@ -81,7 +81,7 @@ struct Course {
       return p;
     };
     e.on_rolled_back = [](const std::string&, const Progress&) {};
-    e.stop_asked = [&] { return progress.updates == stop_at; };
+    e.stop_asked = [&, asked = int64_t{0}]() mutable { return progress.updates == stop_at && ++asked > stop_asked; };
     inject_gradient_fault(fault);
     struct Clean {
       ~Clean() { inject_gradient_fault({}); }
@@ -130,6 +130,36 @@ TEST(Loop, AccumulatesBatches) {
   EXPECT_EQ(c.progress.batches, 9);
   EXPECT_EQ(c.progress.sentences, 18);
   EXPECT_EQ(c.progress.data, (DataPosition{2, 2}));
+}
+
+/// It is as if that update had not been begun: what goes on from there draws its batches anew.
+TEST(Loop, AStopWithinAnUpdateGivesItUp) {
+  Course whole;
+  whole.options.accumulate = 3;
+  whole.options.stop = every(4);
+  whole.run();
+  for (const int64_t asked : {1, 3, 4, 5}) {  // while batches are counted, and between them
+    Course c;
+    c.options = whole.options;
+    c.options.save = every(1);
+    c.stop_at = 2;
+    c.stop_asked = asked;
+    EXPECT_EQ(c.run(), Ended::asked);
+    EXPECT_EQ(c.updates, (Updates{1, 2})) << asked;
+    EXPECT_EQ(c.milestones, (Updates{1, 2}));
+    EXPECT_TRUE(c.saved.empty()) << "there is nothing new to save";
+    EXPECT_EQ(c.progress.batches, 6);
+    c.stop_at = -1;
+    EXPECT_EQ(c.run(), Ended::finished);
+    EXPECT_EQ(c.progress.data, whole.progress.data);
+    EXPECT_EQ(c.progress.target_tokens, whole.progress.target_tokens);
+  }
+  Course unsaved;
+  unsaved.options = whole.options;
+  unsaved.stop_at = 2;
+  unsaved.stop_asked = 2;
+  unsaved.run();
+  EXPECT_EQ(unsaved.saved, (Updates{2}));
 }
 
 TEST(Loop, ValidatesAndSavesWhenDue) {

@@ -37,12 +37,12 @@ struct Replaced : testing::Test {
   std::vector<int32_t> read(const Batch& batch, int64_t shards = 4, uint64_t step = 3, int64_t update = 4) {
     TargetInputs inputs(*model, options, memory, 1);
     EXPECT_TRUE(inputs.on());
-    inputs.begin(0, batch, step, update);
+    inputs.begin(batch, step, update);
     Shards pieces;
     cut(batch, shards, pieces);
     std::vector<int32_t> all;
     for (Batch& piece : pieces) {
-      inputs.replace(0, 0, piece);
+      inputs.replace(0, piece);
       all.insert(all.end(), piece.read.ids.begin(), piece.read.ids.end());
     }
     return all;
