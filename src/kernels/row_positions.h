@@ -45,4 +45,19 @@ class PositionWalk {
 };
 
 }  // namespace kernels
+
+/// How many positions there are up to the highest of so many rows.
+inline int64_t positions_of(const RowPositions& where, int64_t rows) {
+  int64_t most = 0;
+  if (const RowPlaces places(where.places); places) {
+    for (int64_t i = 0; i < rows; ++i) most = std::max<int64_t>(most, places[i] + 1);
+    return most;
+  }
+  if (!where.segments) return rows;
+  for (int64_t s = 0; s < where.segments->count(); ++s)
+    most = std::max<int64_t>(
+        most, where.segments->length(s) + (where.offsets.empty() ? 0 : where.offsets[static_cast<size_t>(s)]));
+  return most;
+}
+
 }  // namespace attune

@@ -120,7 +120,7 @@ struct Between : Place {
   Projected turned(Projected p, const RowPositions& where) const {
     if (!position) return p;
     p.hook = position->hook();
-    p.tables = position->tables(pass);
+    p.tables = position->tables(pass, std::numeric_limits<int32_t>::max());
     return position->turn(pass, p, where, where);
   }
   void expect_whole() {
@@ -235,7 +235,7 @@ TEST(PublicSinusoidal, IsTheSameTable) {
     Place place({{"heads", 1}, {"heads_kv", 1}, {"dim", want.columns}, {"causal", false}});
     const auto scheme = make_position({"sinusoidal"}, {want.columns, 1001}, Blueprint(place.shared), "model.position");
     place.begin(OrderedJson::object(), "");
-    const Var table = scheme->table(place.pass);
+    const Var table = scheme->table(place.pass, 1001);
     for (int64_t i = 0; i < want.rows; ++i)
       for (int64_t j = 0; j < want.columns; ++j)
         EXPECT_NEAR(table.value().row<float>(c.at("places").at(static_cast<size_t>(i)).get<int64_t>())[j],

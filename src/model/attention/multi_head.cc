@@ -100,7 +100,8 @@ Projected SelfAttention::placed(const Pass& pass, const Projected& p, const RowP
   if (!position) return p;
   Projected to = p;
   to.hook = position->hook();
-  to.tables = position->tables(pass);
+  if (to.hook)
+    to.tables = position->tables(pass, std::max(positions_of(queries, p.q.rows()), positions_of(keys, p.k.rows())) - 1);
   to.query_places = queries.places;
   to.key_places = keys.places;
   if (parts.plain) {

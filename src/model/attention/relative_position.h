@@ -17,9 +17,9 @@ class RelativePosition {
   }
   /// Distances may be that much longer than the longest sequence: what the layer remembers of the text before.
   virtual void extend(int64_t /*positions*/) {}
-  /// Changes the scores, reading these tables; none: it does not.
+  /// Changes the scores, reading these tables; none: it does not. No two rows at hand are farther apart than that.
   virtual const RelativeScores* hook() const { return nullptr; }
-  virtual std::array<Var, 2> tables(const Pass&) const { return {}; }
+  virtual std::array<Var, 2> tables(const Pass&, int64_t /*farthest*/) const { return {}; }
 };
 
 }  // namespace attune

@@ -41,10 +41,15 @@ Input::Input(const InputSetup& s, const Blueprint& b, const std::vector<int64_t>
 Var Input::placed(const Pass& pass, const Var& x, const Rows& rows, std::span<const int32_t> offsets) const {
   Ctx& ctx = pass.ctx;
   Var y = x;
-  if (rows.axes > 1 && position_->axis_table(pass, 0)) {
+  const RowPositions where{&rows.segments, offsets, rows.axes == 1 ? rows.place_tensor() : Tensor()};
+  int64_t positions = 0;  // on any axis
+  if (rows.axes > 1)
+    for (int64_t i = 0; i < x.rows() * rows.axes; ++i)
+      positions = std::max<int64_t>(positions, rows.places[static_cast<size_t>(i)] + 1);
+  if (rows.axes > 1 && position_->axis_table(pass, 0, positions)) {
     std::vector<Var> parts;
     for (int64_t a = 0; a < rows.axes; ++a) {
-      const Var table = position_->axis_table(pass, a), ids = ctx.make({x.rows()}, DType::i32, {});
+      const Var table = position_->axis_table(pass, a, positions), ids = ctx.make({x.rows()}, DType::i32, {});
       ctx.run([&] {
         for (int64_t i = 0; i < x.rows(); ++i)
           ids.value().as<int32_t>()[i] = rows.places[static_cast<size_t>(i * rows.axes + a)];
@@ -52,10 +57,9 @@ Var Input::placed(const Pass& pass, const Var& x, const Rows& rows, std::span<co
       parts.push_back(gather_rows(ctx, table, ids));
     }
     y = add(ctx, x, concatenate_columns(ctx, parts));
-  } else if (const Var table = rows.axes > 1 ? Var() : position_->table(pass)) {
+  } else if (const Var table = rows.axes > 1 ? Var() : position_->table(pass, positions_of(where, x.rows()))) {
     const Var ids = ctx.make({x.rows()}, DType::i32, {});
     ctx.run([&] {
-      const RowPositions where{&rows.segments, offsets, rows.axes == 1 ? rows.place_tensor() : Tensor()};
       kernels::PositionWalk walk(where, 0);
       for (int64_t i = 0; i < x.rows(); ++i) ids.value().as<int32_t>()[i] = static_cast<int32_t>(walk.next());
     });
@@ -122,8 +126,8 @@ Encoded EmbedInput::operator()(const Pass& pass, const Rows& rows, std::span<con
   e.table = pass[table_];
   e.ids = rows.id_tensor();
   e.scale = scale_;
-  e.positions = position_->table(pass);
   e.where = {&rows.segments, offsets, rows.axes == 1 ? rows.place_tensor() : Tensor()};
+  e.positions = position_->table(pass, positions_of(e.where, rows.rows()));
   e.words = pass.ctx.dropout(word_rate_, whole_words(site_));
   return {embed(pass.ctx, e, pass.ctx.dropout(rate_, site_)), &rows};
 }

@@ -18,8 +18,10 @@ class LearnedPosition : public PositionScheme {
     void fields(V&) {}
   };
   LearnedPosition(const Options&, const PositionSetup& setup, const Blueprint& b);
-  Var table(const Pass& pass) const override { return pass[tables_[0]]; }
-  Var axis_table(const Pass& pass, int64_t axis) const override { return pass[tables_[static_cast<size_t>(axis)]]; }
+  Var table(const Pass& pass, int64_t) const override { return pass[tables_[0]]; }
+  Var axis_table(const Pass& pass, int64_t axis, int64_t) const override {
+    return pass[tables_[static_cast<size_t>(axis)]];
+  }
   int64_t longest() const override { return longest_; }
 
  private:

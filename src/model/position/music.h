@@ -63,7 +63,7 @@ class MusicPosition : public PositionScheme {
           table(place.table("weight", scores.range().rows(), s.width(),
                             Init::normal(1 / std::sqrt(static_cast<double>(s.dim))))) {}
     const RelativeScores* hook() const override { return &scores; }
-    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[table]}; }
+    std::array<Var, 2> tables(const Pass& pass, int64_t) const override { return {pass[table]}; }
 
     MusicScores scores;
     int table;

@@ -4,25 +4,21 @@
 
 namespace attune {
 
-RopePosition::Layer::Layer(const AttentionSetup& s, int64_t n, double b)
-    : heads(s.heads), heads_kv(s.heads_kv), dim(s.dim), longest(n), base(b) {
+RopePosition::Layer::Layer(const AttentionSetup& s, double base)
+    : heads(s.heads),
+      heads_kv(s.heads_kv),
+      dim(s.dim),
+      angles(s.dim, [base](const Tensor& t) { fill_rotations(t, base); }) {
   if (dim % 2)
     fail(ErrorKind::recipe,
          "position \"rope\" turns pairs of columns, heads have {}\n  fix: d_model / heads must be even", dim);
-  extend(0);
-}
-
-void RopePosition::Layer::extend(int64_t positions) {
-  longest += positions;
-  angles.resize(static_cast<size_t>(longest * dim));
-  fill_rotations(Tensor(angles.data(), Shape{longest, dim}), base);
 }
 
 Projected RopePosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions& queries,
                                     const RowPositions& keys) const {
   Rotation r;
-  r.table = Tensor(angles.data(), Shape{longest, dim});
   r.where = queries;
+  r.table = angles.first(positions_of(queries, p.q.rows()));
   Projected to = p;
   // Queries and keys side by side are turned in one go.
   const bool together = p.q.slot() == p.k.slot() && p.k_column == p.q_column + heads * dim;
@@ -35,6 +31,7 @@ Projected RopePosition::Layer::turn(const Pass& pass, const Projected& p, const 
   r.column = p.k_column;
   r.heads = heads_kv;
   r.where = keys;
+  r.table = angles.first(positions_of(keys, p.k.rows()));
   to.k = rotate(pass.ctx, p.k, r);
   to.k_column = 0;
   return to;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "autograd/attention/rotate.h"
+#include "model/position/growing_rows.h"
 #include "model/position/scheme.h"
 
 namespace attune {
@@ -33,19 +34,17 @@ class RopePosition : public PositionScheme {
       : base_(o.base), longest_(std::max(setup.longest, kLeast)) {}
   int64_t longest() const override { return longest_; }
   std::unique_ptr<RelativePosition> layer(const Blueprint&, const AttentionSetup& s) const override {
-    return std::make_unique<Layer>(s, longest_, base_);
+    return std::make_unique<Layer>(s, base_);
   }
 
  private:
   struct Layer : RelativePosition {
-    Layer(const AttentionSetup& s, int64_t longest, double base);
+    Layer(const AttentionSetup& s, double base);
     Projected turn(const Pass& pass, const Projected& p, const RowPositions& queries,
                    const RowPositions& keys) const override;
-    void extend(int64_t positions) override;
 
-    int64_t heads, heads_kv, dim, longest;
-    double base;
-    std::vector<float> angles;
+    int64_t heads, heads_kv, dim;
+    mutable GrowingRows angles;
   };
   double base_;
   int64_t longest_;

@@ -22,11 +22,11 @@ struct PositionSetup {
 class PositionScheme {
  public:
   virtual ~PositionScheme() = default;
-  /// What is added to the embedding of each position, [positions, d_model]; missing: nothing.
-  virtual Var table(const Pass&) const { return {}; }
+  /// What is added to the embedding of each position, [positions or more, d_model]; missing: nothing.
+  virtual Var table(const Pass&, int64_t /*positions*/) const { return {}; }
   /// Where places have several axes: the same for one of them, [positions, d_model / axes]. Each axis has its share of
   /// the columns, the first axis the first; missing where table() is.
-  virtual Var axis_table(const Pass&, int64_t /*axis*/) const { return {}; }
+  virtual Var axis_table(const Pass&, int64_t /*axis*/, int64_t /*positions*/) const { return {}; }
   /// How many positions it can tell.
   virtual int64_t longest() const { return std::numeric_limits<int32_t>::max(); }
   /// Its part in a layer, parameters declared at `place`; none where it has none.

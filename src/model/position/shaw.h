@@ -66,7 +66,7 @@ class ShawPosition : public PositionScheme {
           key(place.table("key", scores.range().rows(), s.dim, Init::xavier(scores.range().rows(), s.dim))),
           value(place.table("value", scores.range().rows(), s.dim, Init::xavier(scores.range().rows(), s.dim))) {}
     const RelativeScores* hook() const override { return &scores; }
-    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[key], pass[value]}; }
+    std::array<Var, 2> tables(const Pass& pass, int64_t) const override { return {pass[key], pass[value]}; }
 
     ShawScores scores;
     int key, value;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "kernels/vocabulary/embed.h"
+#include "model/position/growing_rows.h"
 #include "model/position/scheme.h"
 
 namespace attune {
@@ -26,23 +27,21 @@ class SinusoidalPosition : public PositionScheme {
   SinusoidalPosition(const Options&, const PositionSetup& setup, const Blueprint&)
       : longest_(std::max(setup.longest, kLeast)),
         d_(setup.d_model / std::max<int64_t>(1, std::ssize(setup.grid))),
-        table_(static_cast<size_t>(longest_ * d_)) {
-    fill_sinusoidal(values());
-  }
-  Var table(const Pass& pass) const override {
-    if (pass.dtype() == DType::f32) return pass.ctx.input(values());
-    const Var exact = pass.ctx.make(Shape{longest_, d_}, pass.dtype(), {});
+        table_(d_, fill_sinusoidal) {}
+  Var table(const Pass& pass, int64_t positions) const override {
+    const int64_t rows = std::min(positions, longest_);
+    if (pass.dtype() == DType::f32) return pass.ctx.input(table_.first(rows));
+    const Var exact = pass.ctx.make(Shape{rows, d_}, pass.dtype(), {});
     pass.ctx.run([&] { fill_sinusoidal(exact.value()); });
     return exact;
   }
   /// The same waves for each axis.
-  Var axis_table(const Pass& pass, int64_t) const override { return table(pass); }
+  Var axis_table(const Pass& pass, int64_t, int64_t positions) const override { return table(pass, positions); }
   int64_t longest() const override { return longest_; }
 
  private:
-  Tensor values() const { return Tensor(table_.data(), Shape{longest_, d_}); }
   int64_t longest_, d_;
-  std::vector<float> table_;
+  mutable GrowingRows table_;
 };
 
 }  // namespace attune

@@ -81,7 +81,7 @@ class T5Position : public PositionScheme {
         : scores(buckets),
           bias(place.at_stack().table_once("position.weight", buckets.count, s.heads, Init::normal(0.1))) {}
     const RelativeScores* hook() const override { return &scores; }
-    std::array<Var, 2> tables(const Pass& pass) const override { return {pass[bias]}; }
+    std::array<Var, 2> tables(const Pass& pass, int64_t) const override { return {pass[bias]}; }
 
     T5Scores scores;
     int bias;

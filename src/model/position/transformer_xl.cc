@@ -41,19 +41,21 @@ int64_t TransformerXlScores::scratch(int64_t dim) const {
 }
 
 void TransformerXlScores::check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const {
-  check_table("transformer-xl", "the table of distances", tables[0], Shape{range_.rows(), heads * dim});
+  const int64_t rows = of_rows(tables[0].rows()).rows();
+  check_table("transformer-xl", "the table of distances", tables[0], Shape{rows, heads * dim});
   check_table("transformer-xl", "the bias", tables[1], Shape{1, heads * dim});
 }
 
 void TransformerXlScores::scores(const ScoreTile& tile, const HookTables& w, float* s) const {
-  kernels::for_pieces(tile,
-                      [&](const ScoreTile& t, int64_t at) { kernels::add_products(t, shifted(range_, t, w), s + at); });
+  kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
+    kernels::add_products(t, shifted(of_rows(w.values[0].rows()), t, w), s + at);
+  });
 }
 
 void TransformerXlScores::scores_backward(const ScoreTile& tile, const HookTables& w, const float* ds, float* dq,
                                           int64_t dq_stride) const {
   kernels::for_pieces(tile, [&](const ScoreTile& t, int64_t at) {
-    kernels::DistanceTerm e = shifted(range_, t, w);
+    kernels::DistanceTerm e = shifted(of_rows(w.values[0].rows()), t, w);
     const kernels::Rows own{dq + (t.query - tile.query) * dq_stride, dq_stride};
     if (t.placed()) return placed_backward(t, e, w, ds + at, own);
     kernels::add_sums(t, e, ds + at, own);
@@ -72,7 +74,8 @@ Var TransformerXlScores::scores_reference(Ctx& ctx, const Var& q, const Referenc
   const int64_t dim = q.cols(), column = place.head * dim;
   const Var x = add(ctx, q, slice_columns(ctx, place.tables[1], column, dim));
   const Var products = matmul(ctx, x, slice_columns(ctx, place.tables[0], column, dim), {.right = true});
-  return scale(ctx, spread_by_distance(ctx, products, place, range_), static_cast<double>(place.scale));
+  return scale(ctx, spread_by_distance(ctx, products, place, of_rows(products.cols())),
+               static_cast<double>(place.scale));
 }
 
 void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range) {
@@ -89,21 +92,25 @@ void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range) {
   });
 }
 
+namespace {
+
+/// Of the rows of a table, row 0 the farthest past: as many distances ahead as behind.
+DistanceRange around_nought(int64_t rows) { return {(rows - 1) / 2 - rows + 1, (rows - 1) / 2}; }
+
+}  // namespace
+
 TransformerXlPosition::Layer::Layer(int64_t longest, const Blueprint& place, const AttentionSetup& s)
     : width(s.width()),
       scores({s.causal ? 0 : 1 - longest, longest - 1}),
       weight(place.matrix("weight", width, width, Init::xavier(width, width))),
       u(place.at_stack().table_once("position.u", 1, width, Init::zeros())),
-      v(place.at_stack().table_once("position.v", 1, width, Init::zeros())) {
-  extend(0);
-}
+      v(place.at_stack().table_once("position.v", 1, width, Init::zeros())),
+      sinusoids(width, [](const Tensor& t) { fill_distance_sinusoids(t, around_nought(t.rows())); }) {}
 
-/// Nothing is learned by distance: a longer table costs nothing.
+/// Nothing is learned by distance: more of them cost nothing.
 void TransformerXlPosition::Layer::extend(int64_t positions) {
   const DistanceRange& r = scores.range();
   scores = TransformerXlScores({r.low < 0 ? r.low - positions : 0, r.high + positions});
-  sinusoids.resize(static_cast<size_t>(scores.range().rows() * width));
-  fill_distance_sinusoids(Tensor(sinusoids.data(), Shape{scores.range().rows(), width}), scores.range());
 }
 
 Projected TransformerXlPosition::Layer::turn(const Pass& pass, const Projected& p, const RowPositions&,
@@ -114,14 +121,16 @@ Projected TransformerXlPosition::Layer::turn(const Pass& pass, const Projected& 
   return to;
 }
 
-std::array<Var, 2> TransformerXlPosition::Layer::tables(const Pass& pass) const {
+std::array<Var, 2> TransformerXlPosition::Layer::tables(const Pass& pass, int64_t farthest) const {
   Ctx& ctx = pass.ctx;
-  const Shape shape{scores.range().rows(), width};
-  Var r = ctx.input(Tensor(sinusoids.data(), shape));
-  if (pass.dtype() != DType::f32) {
-    r = ctx.make(shape, pass.dtype(), {});
-    ctx.run([&] { fill_distance_sinusoids(r.value(), scores.range()); });
+  const DistanceRange range = scores.within(farthest);
+  if (pass.dtype() == DType::f32) {
+    const Tensor all = sinusoids.at_least(2 * range.high + 1);
+    const Var r = ctx.input(all.row_range(around_nought(all.rows()).row(range.high), range.rows()));
+    return {linear(ctx, r, pass[weight]), subtract(ctx, pass[v], pass[u])};
   }
+  const Var r = ctx.make(Shape{range.rows(), width}, pass.dtype(), {});
+  ctx.run([&] { fill_distance_sinusoids(r.value(), range); });
   return {linear(ctx, r, pass[weight]), subtract(ctx, pass[v], pass[u])};
 }
 

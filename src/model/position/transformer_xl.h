@@ -5,19 +5,29 @@
 //
 // Queries come to attention as q' = q + u (an addition outside); the hook adds (q' + (v - u)) . W_R R_(i - j).
 #pragma once
+#include <algorithm>
 #include <vector>
 
 #include "autograd/attention/relative.h"
+#include "model/position/growing_rows.h"
 #include "model/position/scheme.h"
 
 namespace attune {
 
 /// Tables: W_R R [distances, heads * dim], by a product outside with the constants that fill_distance_sinusoids makes,
-/// row 0 the farthest past; and v - u [1, heads * dim].
+/// row 0 the farthest past; and v - u [1, heads * dim]. Where no distance at hand is as large as the range, the table
+/// ends at the largest there is, on both sides.
 class TransformerXlScores : public RelativeScores {
  public:
   explicit TransformerXlScores(const DistanceRange& range) : range_(range) {}
   const DistanceRange& range() const { return range_; }
+  /// The distances up to `farthest`, and those that a table of so many rows tells.
+  DistanceRange within(int64_t farthest) const {
+    return {std::max(range_.low, -farthest), std::min(range_.high, farthest)};
+  }
+  DistanceRange of_rows(int64_t rows) const {
+    return rows == range_.rows() ? range_ : within(range_.low < 0 ? (rows - 1) / 2 : rows - 1);
+  }
 
   int64_t scratch(int64_t dim) const override;
   bool heads_apart() const override { return true; }
@@ -66,12 +76,12 @@ class TransformerXlPosition : public PositionScheme {
     Projected turn(const Pass& pass, const Projected& p, const RowPositions&, const RowPositions&) const override;
     void extend(int64_t positions) override;
     const RelativeScores* hook() const override { return &scores; }
-    std::array<Var, 2> tables(const Pass& pass) const override;
+    std::array<Var, 2> tables(const Pass& pass, int64_t farthest) const override;
 
     int64_t width;
     TransformerXlScores scores;
     int weight, u, v;
-    std::vector<float> sinusoids;  // R
+    mutable GrowingRows sinusoids;  // R of the distances -n .. n, of which a range has the middle
   };
   int64_t longest_;
 };

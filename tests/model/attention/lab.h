@@ -4,6 +4,7 @@
 
 #include <cmath>
 #include <functional>
+#include <limits>
 #include <random>
 #include <stdexcept>
 
@@ -68,7 +69,7 @@ struct Lab {
     if (!places.empty()) p.query_places = p.key_places = Tensor(places.data() + first, Shape{n});
     if (!position) return p;
     p.hook = position->hook();
-    p.tables = position->tables(pass);
+    p.tables = position->tables(pass, std::numeric_limits<int32_t>::max());
     p.plain_q = {p.q, p.q_column};
     p.plain_k = {p.k, p.k_column};
     const RowPositions where{&of, {}, p.query_places};
