@@ -117,13 +117,52 @@ void remove_after(const std::string& dir, int64_t step) {
   for (auto c = all.rbegin(); c != all.rend() && c->step > step; ++c) remove_checkpoint(*c);
 }
 
+namespace {
+
+/// Whether a name is one that base/files gives what it writes: NAME.staged-123-4.
+bool is_staged(std::string_view name) {
+  const size_t at = name.rfind(kStaged);
+  if (at == std::string_view::npos || at == 0) return false;
+  const std::string_view rest = name.substr(at + kStaged.size());
+  return rest.find('-') != std::string_view::npos && rest.find_first_not_of("0123456789-") == std::string_view::npos;
+}
+
+/// A checkpoint, one that is set aside, or one half removed.
+bool is_step(std::string_view name) {
+  for (const std::string_view suffix : {kPruned, kDamaged})
+    if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
+  return checkpoint_step(std::string(name)) >= 0;
+}
+
+/// What clear_checkpoints began: what is not ours goes back to where it was.
+void finish_clearing(const std::string& dir) {
+  const std::string all = folder_of(dir), cleared = all + std::string(kPruned);
+  for (const fs::path& p : entries_of(cleared)) {
+    const std::string name = p.filename().string();
+    if (is_step(name) || is_staged(name)) {
+      remove_path(p.string());
+    } else {
+      make_folder(all);
+      move_file(p.string(), all + "/" + name);
+    }
+  }
+  remove_path(cleared);
+}
+
+}  // namespace
+
+void clear_checkpoints(const std::string& dir) {
+  // In one step, so that a stop meanwhile does not leave half a run to go on from.
+  if (move_file_if_there(folder_of(dir), folder_of(dir) + std::string(kPruned))) finish_clearing(dir);
+}
+
 void remove_leftovers(const std::string& dir) {
-  const auto is_leftover = [](const std::string& name) {
-    return name.find(kStaged) != std::string::npos || name.ends_with(kPruned);
-  };
+  finish_clearing(dir);
   for (const std::string& folder : {dir, folder_of(dir)})
-    for (const fs::path& p : entries_of(folder))
-      if (is_leftover(p.filename().string())) remove_path(p.string());
+    for (const fs::path& p : entries_of(folder)) {
+      const std::string name = p.filename().string();
+      if (is_staged(name) || (is_step(name) && name.ends_with(kPruned))) remove_path(p.string());
+    }
 }
 
 }  // namespace attune

@@ -78,6 +78,8 @@ void remove_after(const std::string& dir, int64_t step);
 void prune(const std::string& dir, int64_t keep, const std::set<int64_t>& spared = {});
 /// Removes what a run that was killed left half written. Only while no other run writes to DIR.
 void remove_leftovers(const std::string& dir);
+/// Removes all checkpoints of a run, those set aside too. What is not ours stays.
+void clear_checkpoints(const std::string& dir);
 
 /// The mean weights of several model folders, each verified first.
 Weights average_models(const std::vector<std::string>& dirs);

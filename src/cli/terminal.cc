@@ -1,6 +1,8 @@
 #include "cli/terminal.h"
 
+#include <poll.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,6 +35,15 @@ bool in_background(int fd) {
 }
 
 }  // namespace
+
+bool is_piped(int fd) {
+  constexpr int kMoment = 200;  // milliseconds
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !(S_ISFIFO(info.st_mode) || S_ISREG(info.st_mode) || S_ISSOCK(info.st_mode)))
+    return false;
+  pollfd waiting{fd, POLLIN, 0};
+  return poll(&waiting, 1, kMoment) > 0;
+}
 
 int terminal_columns(int fd) {
   winsize size{};

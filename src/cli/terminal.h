@@ -8,6 +8,8 @@ namespace attune::cli {
 int terminal_columns(int fd);
 /// Whether it is a terminal that can go back to the begin of a line.
 bool is_live(int fd);
+/// Whether a pipe or a file stands there that has something to read within a moment, or has come to its end.
+bool is_piped(int fd);
 /// Whether to use colours there: a terminal, and neither NO_COLOR nor TERM=dumb speak against it.
 bool has_colours(int fd);
 

@@ -5,6 +5,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "text/lower_case.h"
 
 namespace attune {
@@ -44,6 +45,13 @@ int64_t common_subsequence(const Ids& a, const Ids& b) {
   // Crochemore et al. 2001, "A fast and practical bit-vector algorithm for the longest common subsequence problem":
   // bit i of v is 0 where the length grows at word i of a.
   if (a.empty() || b.empty()) return 0;
+  constexpr size_t kMostPairs = size_t{1} << 38;  // a few seconds
+  if (a.size() > kMostPairs / b.size())
+    fail(
+        ErrorKind::data,
+        "a line of {} words beside one of {}: the longest common part of texts so long is not looked for\n  fix: write "
+        "one text a line",
+        thousands(static_cast<int64_t>(a.size())), thousands(static_cast<int64_t>(b.size())));
   const size_t blocks = (a.size() + 63) / 64;
   uint32_t distinct = 0;
   for (uint32_t id : a) distinct = std::max(distinct, id + 1);

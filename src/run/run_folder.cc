@@ -124,9 +124,7 @@ void RunFolder::check_start(const Checkpoint& from, const Recipe& before) const 
 
 void RunFolder::clear() {
   remove_leftovers(dir_);
-  // In one step, so that a stop meanwhile does not leave half a run to go on from.
-  const std::string all = dir_ + "/checkpoints";
-  if (move_file_if_there(all, all + ".pruned")) remove_path(all + ".pruned");
+  clear_checkpoints(dir_);
   for (const char* name :
        {"metrics.jsonl", "train.log", kNextModelName, kManifestName, kModelName, kRecipeName, kTokenizerName})
     remove_path(dir_ + "/" + name);

@@ -169,6 +169,32 @@ TEST_F(FolderTest, PruningKeepsTheNewestAndTheSpared) {
   prune(folder / "none", 1);
 }
 
+TEST_F(FolderTest, WhatIsNotOursStays) {
+  const auto put_all = [&](const std::string& checkpoints) {
+    for (const char* name : {"/step-00000003", "/step-00000007.staged-1-1", "/step-00000004.damaged",
+                             "/step-00000002.pruned", "/notes", "/step-by-step"})
+      fs::create_directories(checkpoints + name);
+    write_file(checkpoints + "/notes/why.txt", "x");
+    write_file(checkpoints + "/read.me.pruned", "x");
+    write_file(checkpoints + "/thesis.staged-final", "x");
+  };
+  const std::vector<std::string> foreign{"notes", "read.me.pruned", "step-by-step", "thesis.staged-final"};
+  put_all(dir + "/checkpoints");
+  write_file(dir + "/old.pruned", "x");
+  remove_leftovers(dir);
+  EXPECT_EQ(names(dir), (std::vector<std::string>{"checkpoints", "old.pruned"}));
+  EXPECT_EQ(names(dir + "/checkpoints").size(), foreign.size() + 2);
+  clear_checkpoints(dir);
+  EXPECT_EQ(names(dir + "/checkpoints"), foreign);
+  EXPECT_TRUE(fs::exists(dir + "/checkpoints/notes/why.txt"));
+  // Stopped half-way, and finished by whoever comes next.
+  put_all(dir + "/checkpoints");
+  fs::rename(dir + "/checkpoints", dir + "/checkpoints.pruned");
+  remove_leftovers(dir);
+  EXPECT_EQ(names(dir + "/checkpoints"), foreign);
+  EXPECT_EQ(names(dir), (std::vector<std::string>{"checkpoints", "old.pruned"}));
+}
+
 /// Every call of every kind fails once; `work` must say so each time, and `check` then look at what is left.
 template <class Work, class Check>
 int fail_each(Work work, Check check) {

@@ -58,6 +58,17 @@ TEST_F(Generate, ALineForEachPromptOfAFile) {
   EXPECT_NE(sure[0].find(" ||| -"), std::string::npos);
 }
 
+TEST_F(Generate, WhatIsPipedInIsGoneOnWith) {
+  const std::string dash = shell(model, "echo one | $A generate $M - --max-length 9 --quiet").out;
+  EXPECT_TRUE(dash.starts_with("one")) << dash;
+  EXPECT_EQ(shell(model, "echo one | $A generate $M --max-length 9 --quiet").out, dash);
+  const std::string nothing = shell(model, "$A generate $M --max-length 9 --quiet < /dev/null").out;
+  EXPECT_EQ(shell(model, "true | $A generate $M --max-length 9 --quiet").out, nothing);
+  EXPECT_EQ(shell(model, "sleep 5 | $A generate $M --max-length 9 --quiet & wait $!").out, nothing)
+      << "it waits for nobody";
+  EXPECT_TRUE(shell(model, "echo one | $A generate $M --prompt knock --max-length 9 --quiet").out.starts_with("knock"));
+}
+
 TEST_F(Generate, AnyPromptIsALine) {
   using namespace std::string_literals;
   const std::string file =

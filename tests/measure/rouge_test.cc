@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "checks.h"
 
 namespace attune::test {
 namespace {
@@ -30,6 +31,9 @@ TEST(Rouge, LongestCommonSubsequence) {
       for (uint32_t& x : *s) x = static_cast<uint32_t>(random.below(8) ? 1000 + random.below(1000) : random.below(3));
     ASSERT_EQ(common_subsequence(a, b), naive_common(a, b)) << a.size() << " " << b.size();
   }
+  EXPECT_NE(error_of([] { common_subsequence(Ids(3'000'000, 1), Ids(3'000'000, 1)); }, ErrorKind::data)
+                .find("a line of 3,000,000 words beside one of 3,000,000"),
+            std::string::npos);
   EXPECT_EQ(common_subsequence(Ids(64, 1), Ids(64, 1)), 64);
   EXPECT_EQ(common_subsequence(Ids(128, 1), Ids(65, 1)), 65);
 }

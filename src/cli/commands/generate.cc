@@ -80,9 +80,13 @@ class Program {
     options.sample = a_.sample || !a_.beam;
     options.stop = unescaped(a_.stop);
     generator_.generate(std::vector<std::string>{}, options);  // options that do not go together are told at once
+    const bool piped = a_.file.empty() && a_.prompts.empty() && is_piped(STDIN_FILENO);
     if (!a_.file.empty()) {
-      from_file(options);
-    } else {
+      from_file(a_.file, options);
+    } else if (piped) {
+      from_file("-", options);
+    }
+    if (a_.file.empty() && done_ == 0) {  // nothing was piped in, if anything could be
       std::vector<std::string> prompts;
       for (const std::string& p : a_.prompts) prompts.push_back(unescaped(p));
       if (prompts.empty()) prompts.emplace_back();
@@ -98,8 +102,8 @@ class Program {
   }
 
  private:
-  void from_file(GenerateOptions& options) {
-    InputTexts input = open_input({a_.model, a_.file, "lines"}, session_);
+  void from_file(const std::string& file, GenerateOptions& options) {
+    InputTexts input = open_input({a_.model, file, "lines"}, session_);
     for_line_chunks(input, [&](const std::vector<std::string>& lines) {
       std::vector<std::string> prompts;
       for (const std::string& line : lines) prompts.push_back(unescaped(line));
@@ -168,7 +172,9 @@ void add_generate(CLI::App& app, Session& session) {
   command->add_option("MODEL", a->model, "a folder of a language model; several, separated by commas, are an ensemble")
       ->required();
   CLI::Option* file = command->add_option(
-      "FILE", a->file, "a prompt a line, plain or .gz; - is stdin. A line comes out for each, its line ends as \\n");
+      "FILE", a->file,
+      "a prompt a line, plain or .gz; - is stdin, which is read without it, too, where something is piped in. A line "
+      "comes out for each, its line ends as \\n");
   command->add_option("--prompt", a->prompts, "what to go on with; once more for each (default: nothing)")
       ->type_name("TEXT")
       ->allow_extra_args(false)

@@ -182,10 +182,13 @@ void PairReader::check_row(const PairPlace& at) {
               : two                           ? fmt::format(": source, {}, target", between)
                                               : ": a text";
   std::string fix = "look at that line, or set data.columns to those that are there";
-  if (has > columns_.count && options_.columns.texts.empty() && !options_.header)
-    fix = report_.sides == Sides::answers ? "name texts, then the label, by data.columns = [2, 1]"
-          : two                           ? "name two of them by data.columns = [1, 2]"
-                                          : "name one of them by data.columns = [1]";
+  const bool conll = options_.format == DataFormat::conll;
+  if ((has > columns_.count || (conll && has > 1)) && options_.columns.texts.empty() && !options_.header)
+    fix = conll ? fmt::format("name the words' column, then the labels', by data.columns = [{}, {}]",
+                              has > 2 && (row_[0] == "1" || row_[0].starts_with("1 2")) ? 2 : 1, has)
+          : report_.sides == Sides::answers ? "name texts, then the label, by data.columns = [2, 1]"
+          : two                             ? "name two of them by data.columns = [1, 2]"
+                                            : "name one of them by data.columns = [1]";
   if (has == 1 && csv && row_[0].find_first_of(";\t") != std::string_view::npos)
     fix = "fields of csv are separated by commas unless data.delimiter says otherwise: \";\" or \"\\t\"";
   else if (has == 1 && two)

@@ -32,6 +32,15 @@ constexpr size_t kInput = 1 << 16;
 
 }  // namespace
 
+namespace {
+
+/// By the method and the flags too: a line of other bytes may begin with the first two.
+bool is_gzip(std::string_view head) {
+  return head.size() > 3 && head.starts_with("\x1f\x8b\x08"sv) && (static_cast<unsigned char>(head[3]) & 0xE0) == 0;
+}
+
+}  // namespace
+
 struct TextFile::Inflater {
   z_stream stream{};
   bool between = false;  // one compressed part has ended, the next has not begun
@@ -51,7 +60,7 @@ TextFile::TextFile(const std::string& path, bool utf_16) : name_(path == "-" ? "
     // A pipe may give its first bytes one by one, and wait after a short line for an answer.
     while (size_ < 4 && !std::memchr(input_.data(), '\n', size_) && fill()) {}
     refuse_other_formats(utf_16);
-    if (std::string_view(input_.data(), size_).starts_with("\x1f\x8b"sv)) gzip_ = std::make_unique<Inflater>();
+    if (is_gzip({input_.data(), size_})) gzip_ = std::make_unique<Inflater>();
   } catch (...) {
     if (own_) close(file_);
     throw;
@@ -80,7 +89,9 @@ void TextFile::refuse_other_formats(bool utf_16) {
            program);
   if (head.starts_with("PK\x03\x04"sv))
     fail(ErrorKind::data, "{} is a zip archive; only gzip is read\n  fix: unpack it", name_);
-  if (!utf_16 && (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)))
+  // Of lines that are piped in none is lost, whatever bytes it begins with.
+  const bool in_doubt = !own_ && head.find('\0') == std::string_view::npos;
+  if (!utf_16 && !in_doubt && (head.starts_with("\xff\xfe"sv) || head.starts_with("\xfe\xff"sv)))
     fail(ErrorKind::data,
          "{} is in UTF-16, not in UTF-8\n  fix: convert it by iconv -f utf-16 -t utf-8; in a recipe, set data.encoding "
          "= "

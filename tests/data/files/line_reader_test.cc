@@ -41,6 +41,7 @@ TEST(LineReader, LineEndsAndMarks) {
       {"a\n\xef\xbb\xbf\n", {"a", "\xef\xbb\xbf"}},
       {std::string("a\0b\nc", 5), {std::string("a\0b", 3), "c"}},
       {"\x1f", {"\x1f"}},
+      {"\x1f\x8b lines of bytes\n\x1f\x8b\x08\xff\n", {"\x1f\x8b lines of bytes", "\x1f\x8b\x08\xff"}},
       {"\xff\xc0 no UTF-8\n", {"\xff\xc0 no UTF-8"}},
   };
   for (const auto& c : cases) {
