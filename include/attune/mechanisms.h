@@ -13,6 +13,7 @@ struct Described {
   std::string cost;  // of families and mechanisms; else ""
   std::string cite;
   std::vector<RecipeKey> options;  // keys without a section
+  std::string details = {};        // of mechanisms and positions: what the formula leaves open
 };
 
 /// Whole families, `model.kind`; what becomes of words or vectors first, `model.input`; what stands in the first part

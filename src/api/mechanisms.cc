@@ -33,6 +33,7 @@ std::string options_table(const std::vector<RecipeKey>& options) {
 
 std::string described(const Described& d) {
   std::string out = "\n### " + d.name + "\n\n" + d.sentence + "\n\n    " + d.formula + "\n\n";
+  if (!d.details.empty()) out += d.details + "\n\n";
   if (!d.cost.empty()) out += "Cost: " + d.cost + ". ";
   return out + "From: " + d.cite + ".\n";
 }
@@ -47,6 +48,12 @@ list has one entry per layer from the bottom, beginning again when it ends. `enc
 and `decoder_position`. What can't stand together is refused in one sentence before anything runs.
 
 In the formulas q_i, k_j and v_j are rows of one head, n is the length of a sequence and d the width of all heads.
+
+What all share, so that each can be built anew from this page: a source that is translated ends with `</s>` and has no `<s>`; a decoder reads `<s>` and
+the target, and is to say the target and `</s>`; texts that get labels, and those with missing words, have both marks. Embeddings are multiplied by
+sqrt(d_model), then positions are added. Post-norm: x = LayerNorm(x + dropout(sublayer(x))); pre-norm: x = x + dropout(sublayer(LayerNorm(x))), and one
+more norm at the end of each stack; epsilon is 1e-5. Every projection has a bias unless it is said. Feed-forward: W_2 activation(W_1 x + b_1) + b_2, gelu
+the exact one. In a decoder each layer attends to its past, then to the encoder's last rows, then feeds forward.
 )";
 
 constexpr const char* kPositions = R"(
@@ -98,7 +105,7 @@ std::vector<Mechanism> mechanisms() {
   std::vector<Mechanism> all;
   for (size_t i = 0; i < attention_kinds().size(); ++i) {
     const AttentionKind& k = attention_kinds()[i];
-    Mechanism m{{k.name, k.sentence, k.formula, k.cost, k.cite, keys_of(attention_options()[i])},
+    Mechanism m{{k.name, k.sentence, k.formula, k.cost, k.cite, keys_of(attention_options()[i]), k.details},
                 k.causal,
                 k.cross,
                 k.step,
@@ -124,7 +131,8 @@ std::vector<Position> positions() {
   std::vector<Position> all;
   for (size_t i = 0; i < position_kinds().size(); ++i) {
     const PositionKind& k = position_kinds()[i];
-    all.push_back({{k.name, k.sentence, k.formula, "", k.cite, keys_of(position_options()[i])}, name_of(k.relative)});
+    all.push_back(
+        {{k.name, k.sentence, k.formula, "", k.cite, keys_of(position_options()[i]), k.details}, name_of(k.relative)});
   }
   return all;
 }

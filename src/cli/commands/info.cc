@@ -41,6 +41,7 @@ void tell_recipe(const InfoOptions& options, const Session& session) {
 Record described(const Described& d) {
   Record r{{"name", d.name}, {"sentence", d.sentence}, {"formula", d.formula}, {"cite", d.cite}};
   if (!d.cost.empty()) r.push_back({"cost", d.cost});
+  if (!d.details.empty()) r.push_back({"details", d.details});
   List options;
   for (const RecipeKey& k : d.options)
     options.push_back(Record{

@@ -35,6 +35,11 @@ class AdaptiveSpanAttention : public AttentionMechanism {
       .cross = false,
       .relative = Relative::turned,
       .survey = {.sequences = "one", .positions = "local, as far as learned"},
+      .details =
+          "z = longest times a learned share of each head, clamped to 0 .. 1 after each update, which begins at "
+          "`start`. Distances are |i - j|; a decoder sees the past alone. What is at R + z or farther is left out "
+          "of the softmax, and not computed. The loss has, once a layer and update, penalty times the mean of the "
+          "heads' z.",
   };
   struct Options {
     int64_t longest = 1024, ramp = 32;

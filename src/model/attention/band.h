@@ -18,6 +18,11 @@ class BandAttention : public AttentionMechanism {
       .cross = false,
       .relative = Relative::scores,
       .survey = {.sequences = "one", .positions = "local"},
+      .details =
+          "In a decoder position i sees i, i - g, ..., i - (w - 1) g. Elsewhere it sees floor(w / 2) positions to "
+          "each side and itself: an even w gives w + 1 of them, an odd one w. Positions before the begin or after "
+          "the end are not there, and the softmax is over those that are. With gaps a sequence falls apart into g "
+          "of every g-th position, and each has the band without gaps.",
   };
   struct Options {
     int64_t width = 64, dilation = 1;

@@ -20,6 +20,10 @@ class EdgesAttention : public AttentionMechanism {
       .cross = false,
       .step = false,
       .survey = {.sequences = "one", .positions = "along edges"},
+      .details =
+          "a_q and a_k are a number for each column of a head, N_i the rows that i has an edge to as the data has "
+          "them: a graph's nodes have one to themselves where the recipe's reader adds it (docs/rows.md). LeakyReLU "
+          "has the slope 0.2. Dropout falls on the weights.",
   };
   enum class Score { additive, dot };
   struct Options {

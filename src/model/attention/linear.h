@@ -15,6 +15,9 @@ class LinearizedAttention : public AttentionMechanism {
       .formula = "phi(q_i) S_i / (phi(q_i) . z_i), S_i = sum_j phi(k_j) v_j^T, z_i = sum_j phi(k_j), phi = elu + 1",
       .cost = "n d d_k time, n d memory; a step costs d d_k, however long the text is",
       .cite = "Katharopoulos et al. 2020, Transformers are RNNs",
+      .details =
+          "phi(x) = x + 1 where x > 0, else exp(x), of each number of a head, not scaled by d_k. In a decoder the "
+          "sums run over j <= i, elsewhere over the whole sequence, and from decoder to encoder over the source.",
   };
   struct Options {
     template <class V>

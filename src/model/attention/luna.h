@@ -28,6 +28,13 @@ class LunaAttention : public AttentionMechanism {
       .cite = "Ma et al. 2021, Luna: Linear Unified Nested Attention",
       .cross = false,
       .survey = {.sequences = "one, through a second", .levels = "two"},
+      .details =
+          "Encoder: P is learned, [length, d], one for the whole stack, and runs beside X: Y_P has query W + b of P "
+          "and keys and values of X, each of its own matrices; Y_X has queries of X, keys and values of Y_P; P' = "
+          "LayerNorm(Y_P + P), its norm at the begin of the next layer's use. Both are multi-head softmax with 1 / "
+          "sqrt(d_k). Decoder (section 3.4): every layer packs with the learned P. A = elu(P_q K^T / sqrt(d_k)) + "
+          "1, running means over time f(x, y, z)_t = x_t (sum over j <= t of y_j^T z_j) / t, U = softmax(f(Q / "
+          "sqrt(d_k), K, A^T)) over the rows of P, Y = f(U, A^T, V).",
   };
   struct Options {
     int64_t length = 16;

@@ -104,6 +104,7 @@ struct AttentionKind {
   bool causal = true, cross = true, step = true;
   Relative relative = Relative::none;
   Survey survey = {};
+  const char* details = "";  // what the formula leaves open: enough to build it anew
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<AttentionKind>& attention_kinds();

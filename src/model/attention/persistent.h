@@ -17,6 +17,11 @@ class PersistentAttention : public AttentionMechanism {
       .cross = false,
       .relative = Relative::turned,
       .survey = {.sequences = "one"},
+      .details =
+          "M_k = sqrt(d_k) times a learned [N, d] that begins normal with deviation 1 / sqrt(d_k), M_v = sqrt(N) "
+          "times one with deviation 1 / sqrt(N); each head has its columns, all positions share them, and one "
+          "softmax goes over the context's keys and these. Position schemes and masks leave the memory alone. "
+          "Weights that are shown are those of the context; what they lack to 1 went to the memory.",
   };
   struct Options {
     int64_t size = 128;

@@ -27,6 +27,14 @@ class RoutingAttention : public AttentionMechanism {
       .cross = false,
       .relative = Relative::scores,
       .survey = {.sequences = "one", .positions = "few, chosen by content"},
+      .details =
+          "Queries and keys are divided by their lengths, head by head; in a decoder the keys are the queries, as "
+          "published. Clusters are chosen of these unit rows before a position scheme has turned them, of equal "
+          "products the first. In an encoder a query sees all keys of its cluster (none: the result is nought); in "
+          "a decoder the last `window` members of its cluster up to itself, however far back: the papers' balanced "
+          "top-k would let later rows decide what earlier ones see. After an update mu_c becomes decay mu_c + (1 - "
+          "decay) times the mean of the unit queries and keys of all sequences that chose it (in a decoder the "
+          "queries), divided by its length; one that nobody chose stays. No gradient goes through the choice.",
   };
   struct Options {
     int64_t clusters = 16, window = 64;

@@ -17,6 +17,12 @@ class SoftmaxAttention : public AttentionMechanism {
       .cost = "n^2 d time, n d memory",
       .cite = "Vaswani et al. 2017, Attention Is All You Need",
       .relative = Relative::scores,
+      .details =
+          "Queries, keys and values are x W^T + b of the layer's input, three matrices [d, d] of which head h has "
+          "the columns h d_k to (h + 1) d_k; with heads_kv fewer, heads h g to (h + 1) g share the h-th of keys and "
+          "values. The heads' results, side by side, go through an output W^T + b. Dropout falls on the weights "
+          "after the softmax, kept ones divided by 1 - rate. top-k leaves the k largest scores, of equal ones the "
+          "first.",
   };
   struct Options {
     std::string score = "scaled-dot", normalizer = "softmax";

@@ -24,6 +24,11 @@ class TransformerXlAttention : public AttentionMechanism {
       .cross = false,
       .relative = Relative::scores,
       .survey = {.sequences = "one, and the one before it"},
+      .details =
+          "The sublayer's input rows of the stream's last `memory` positions, as they entered this layer, without "
+          "gradient, stand before the segment's: keys and values are projected of both, queries of the segment "
+          "alone. Memories outlast an update where a text is read on and on (data.stream), and are forgotten where "
+          "a text begins.",
   };
   struct Options {
     int64_t memory = 256;

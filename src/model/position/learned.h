@@ -12,6 +12,10 @@ class LearnedPosition : public PositionScheme {
       .formula = "x_pos + P[pos]",
       .cite = "Gehring et al. 2017, Convolutional Sequence to Sequence Learning",
       .grids = true,
+      .details =
+          "A table of data.max_length + 1 rows (+ 2 where a text has two marks), begun normal with deviation 1 / "
+          "sqrt(d). Longer texts than that are refused, cropped or cut. Where places have several axes, each has a "
+          "table with d / axes columns.",
   };
   struct Options {
     template <class V>

@@ -41,6 +41,9 @@ class MusicPosition : public PositionScheme {
       .formula = "softmax((Q K^T + S) / sqrt(d_k)) V, S_ij = q_i . e_(j - i)",
       .cite = "Huang et al. 2018, Music Transformer",
       .relative = Relative::scores,
+      .details =
+          "The table has a row for each distance and head, [rows, d], each layer its own: `longest` of them in a "
+          "decoder (0 back to longest - 1 back), 2 longest - 1 elsewhere. What is farther counts as the farthest.",
   };
   struct Options {
     int64_t longest = 0;

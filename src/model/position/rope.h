@@ -18,6 +18,9 @@ class RopePosition : public PositionScheme {
       .formula = "(R_i q_i) . (R_j k_j) / sqrt(d_k), R_m turns columns (2l, 2l + 1) by m base^(-2l / d_k)",
       .cite = "Su et al. 2021, RoFormer: Enhanced Transformer with Rotary Position Embedding",
       .relative = Relative::turned,
+      .details =
+          "Pairs are adjacent columns (2l, 2l + 1) of a head: (x, y) becomes (x cos - y sin, x sin + y cos). "
+          "Positions count from 0 on each side; attention from decoder to encoder is not turned.",
   };
   struct Options {
     double base = 10000;

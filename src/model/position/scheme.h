@@ -41,7 +41,8 @@ struct PositionKind {
   const char* formula;
   const char* cite;
   Relative relative = Relative::none;
-  bool grids = false;  // it can tell places on several axes
+  bool grids = false;        // it can tell places on several axes
+  const char* details = "";  // what the formula leaves open: enough to build it anew
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<PositionKind>& position_kinds();

@@ -45,6 +45,9 @@ class ShawPosition : public PositionScheme {
           "e_ij = q_i . (k_j + a^K_ij) / sqrt(d_k), o_i = sum_j softmax(e)_ij (v_j + a^V_ij), a_ij = w_clip(j - i, k)",
       .cite = "Shaw et al. 2018, Self-Attention with Relative Position Representations",
       .relative = Relative::scores,
+      .details =
+          "w^K and w^V are [2 clip + 1, d_k] in each layer, row clip(j - i) + clip; all heads share them. a^K is "
+          "added before the division by sqrt(d_k). In a decoder the rows of the future are never met.",
   };
   struct Options {
     int64_t clip = 16;

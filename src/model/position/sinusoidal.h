@@ -16,6 +16,10 @@ class SinusoidalPosition : public PositionScheme {
       .formula = "PE(pos, 2i) = sin(pos / 10000^(2i/d)), PE(pos, 2i+1) = cos(pos / 10000^(2i/d))",
       .cite = "Vaswani et al. 2017, Attention Is All You Need",
       .grids = true,
+      .details =
+          "Columns 2i and 2i + 1 are sine and cosine of the same wave; positions count from 0, the begin mark being "
+          "one where there is one. Where places have several axes, each has d / axes columns, the first axis the "
+          "first.",
   };
   struct Options {
     template <class V>

@@ -52,6 +52,10 @@ class T5Position : public PositionScheme {
       .formula = "q_i . k_j / sqrt(d_k) + b[bucket(j - i), head]",
       .cite = "Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
       .relative = Relative::scores,
+      .details =
+          "As the published code: half of a side's buckets are for single distances, the others widen as logarithms "
+          "up to `farthest`; an encoder has half of all buckets for each side, those of the future behind those of "
+          "the past. b is not divided by sqrt(d_k), and the scores are, unlike T5's own.",
   };
   struct Options {
     int64_t buckets = 32, farthest = 128;

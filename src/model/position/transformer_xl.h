@@ -54,6 +54,11 @@ class TransformerXlPosition : public PositionScheme {
       .formula = "((q_i + u) . k_j + (q_i + v) . W_R R_(i - j)) / sqrt(d_k)",
       .cite = "Dai et al. 2019, Transformer-XL",
       .relative = Relative::scores,
+      .details =
+          "R_t = [sin(t w_0), sin(t w_1), ... | cos(t w_0), ...], w_l = 10000^(-2l / d): all sines, then all "
+          "cosines. W_R is [d, d] without a bias in each layer; u and v, [d], are shared by all layers of a stack. "
+          "Distances i - j count up to 2 (data.max_length + 1) - 1, and those of what is remembered more; what is "
+          "farther counts as the farthest. Elsewhere than in a decoder they go to both sides.",
   };
   struct Options {
     int64_t longest = 0;
