@@ -35,8 +35,9 @@ Error RecipePlaces::located(const Error& e) const {
     first = rank;
     place = where;
   }
-  // What is wrong with data is a matter of the recipe only where it begins with a key.
-  if (e.kind() != ErrorKind::recipe && (e.kind() != ErrorKind::data || first.second != 0)) return e;
+  // What is wrong with data, or too large, is a matter of the recipe only where it begins with a key.
+  const bool elsewhere = e.kind() == ErrorKind::data || e.kind() == ErrorKind::memory;
+  if (e.kind() != ErrorKind::recipe && (!elsewhere || first.second != 0)) return e;
   return {e.kind(), place + ": " + e.what()};
 }
 

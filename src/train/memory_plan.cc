@@ -145,11 +145,11 @@ TokenBudget budget_in(const TrainOptions& o, int64_t least, const std::function<
   if (!o.batch_tokens.automatic()) high = std::max(low, std::min(high, o.batch_tokens.tokens / kTokenStep));
   const char* others = o.recompute ? "train.slices = 2" : "train.recompute = true";
   if (!fits(low))
-    fail(
-        ErrorKind::memory,
-        "training needs {} even with batches of {} tokens, and train.memory = \"{}\" is {}\n  fix: raise train.memory, "
-        "set {}, or make the model smaller",
-        megabytes(need({low * kTokenStep})), thousands(low * kTokenStep), o.memory.text(), megabytes(limit), others);
+    fail(ErrorKind::memory,
+         "train.memory = \"{}\": training needs {} even with batches of {} tokens\n  fix: raise train.memory, set {}, "
+         "or "
+         "make the model smaller",
+         o.memory.text(), megabytes(need({low * kTokenStep})), thousands(low * kTokenStep), others);
   while (low < high) {  // what is needed grows with the budget, but for steps where a batch is cut in more shards
     const int64_t middle = (low + high + 1) / 2;
     if (fits(middle))

@@ -24,6 +24,19 @@ TEST(Error, CheckNamesTheOperation) {
   }
 }
 
+TEST(Error, WhatStandsInFilesIsReadable) {
+  const auto said = [](const std::string& text) { return std::string(Error(ErrorKind::data, text).what()); };
+  EXPECT_EQ(said(std::string("a\0b\x1b[2J\tc\n  fix: d\r\x7f", 20)), "a\\x00b\\x1b[2J\tc\n  fix: d\\x0d\\x7f");
+  EXPECT_EQ(said("Gr\xc3\xbc\xc3\x9f\n"), "Gr\xc3\xbc\xc3\x9f\n");
+  std::string wide;
+  for (int i = 0; i < 5000; ++i) wide += "\xc3\xbc";
+  const std::string cut = said("label " + wide + " is none\n  fix: " + wide);
+  EXPECT_LT(cut.size(), 2000u);
+  EXPECT_TRUE(cut.starts_with("label \xc3\xbc")) << cut;
+  EXPECT_NE(cut.find("\xc3\xbc ... \xc3\xbc"), std::string::npos);
+  EXPECT_NE(cut.find(" is none\n  fix: \xc3"), std::string::npos);
+}
+
 TEST(Error, FailCarriesTheKind) {
   try {
     fail(ErrorKind::data, "{} lines", 3);

@@ -31,7 +31,7 @@ TEST(MemoryPlan, Messages) {
             "training with train.batch_tokens = 20480 needs 20 MB, and train.memory = \"10M\" is 10 MB\n"
             "  fix: set train.batch_tokens = 10240, which fits, or train.recompute = true, or raise train.memory");
   EXPECT_EQ(error_of([] { budget_in(in(1), 2000, kilobytes_each); }, ErrorKind::memory),
-            "training needs 2 MB even with batches of 2,048 tokens, and train.memory = \"1M\" is 1 MB\n"
+            "train.memory = \"1M\": training needs 2 MB even with batches of 2,048 tokens\n"
             "  fix: raise train.memory, set train.recompute = true, or make the model smaller");
 }
 
