@@ -86,8 +86,10 @@ Pair Draw::day_or_time() {
   switch (below(3)) {
     case 0:
       return Pair{"on ", "am "} + weekday(below(7));
-    case 1:
-      return Pair{"at ", "um "} + clock_time(between(1, 12), 5 * below(12));
+    case 1: {
+      const int minutes = 5 * below(12), hour = between(1, 12);  // in this order, whatever the compiler's is
+      return Pair{"at ", "um "} + clock_time(hour, minutes);
+    }
     default:
       return Pair{"on ", "am "} + date();
   }

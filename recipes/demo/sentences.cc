@@ -236,7 +236,8 @@ Pair Writer::dated() {
 }
 
 Pair Writer::timed() {
-  const Pair time = clock_time(between(1, 12), 5 * below(12));
+  const int minutes = 5 * below(12), hour = between(1, 12);
+  const Pair time = clock_time(hour, minutes);
   if (chance(10)) return {"It is " + time.en + ".", "Es ist " + time.de + "."};
   Clause c;
   const TimedVerb& v = one_of(kTimed);

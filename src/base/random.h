@@ -4,6 +4,8 @@
 #include <cmath>
 #include <cstdint>
 
+#include "base/portable_math.h"
+
 namespace attune {
 
 /// A strong 64-bit mixer (the finaliser of splitmix64).
@@ -32,7 +34,7 @@ class Random {
   /// Standard normal (Box-Muller, one of the pair).
   double normal() {
     const double u = 1.0 - uniform(), v = uniform();
-    return std::sqrt(-2.0 * std::log(u)) * std::cos(6.283185307179586 * v);
+    return std::sqrt(-2.0 * portable::log(u)) * portable::cos(6.283185307179586 * v);
   }
   uint64_t position() const { return counter_; }
   void seek(uint64_t counter) { counter_ = counter; }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "base/portable_math.h"
+
 namespace attune {
 
 namespace {
@@ -13,7 +15,7 @@ constexpr double kLeast = 1e-9;  // of coverage: where nothing was attended to, 
 }  // namespace
 
 double length_penalty(int64_t length, double exponent) {
-  return std::pow((5.0 + static_cast<double>(length)) / 6.0, exponent);
+  return portable::pow((5.0 + static_cast<double>(length)) / 6.0, exponent);
 }
 
 Hypotheses::Hypotheses(const SearchOptions& options, int64_t longest, std::span<const int32_t> prefix)
@@ -62,7 +64,7 @@ double Hypotheses::score(double log_prob, int64_t i) const {
   if (coverage_.empty() || living_.empty()) return s;
   const size_t source = coverage_.size() / living_.size();
   for (size_t j = static_cast<size_t>(i) * source; j < static_cast<size_t>(i + 1) * source; ++j)
-    s += options_.coverage_penalty * std::log(std::clamp(static_cast<double>(coverage_[j]), kLeast, 1.0));
+    s += options_.coverage_penalty * portable::log(std::clamp(static_cast<double>(coverage_[j]), kLeast, 1.0));
   return s;
 }
 

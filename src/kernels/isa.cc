@@ -17,7 +17,7 @@ struct Isa {
 #if HWY_ARCH_X86
 constexpr Isa kIsas[] = {{"avx512", HWY_AVX3, true}, {"avx2", HWY_AVX2, true}, {"baseline", HWY_STATIC_TARGET, false}};
 #elif HWY_ARCH_ARM
-constexpr Isa kIsas[] = {{"sve2", HWY_SVE2, true}, {"sve", HWY_SVE, true}, {"neon", HWY_STATIC_TARGET, true}};
+constexpr Isa kIsas[] = {{"neon", HWY_STATIC_TARGET, true}};
 #else
 constexpr Isa kIsas[] = {{"baseline", HWY_STATIC_TARGET, false}};
 #endif

@@ -14,11 +14,12 @@ KERNELS_BEGIN
 /// x, at least `low` and at most `high`.
 KERNELS_INLINE FVec clamp_reg(FVec x, float low, float high) {
   const F f;
-#if HWY_TARGET == HWY_SCALAR
+// Where Highway's own min and max swallow it: in plain code, g++'s and clang's, and on ARM.
+#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_ARCH_ARM
   x = hn::IfThenElse(hn::Lt(x, hn::Set(f, low)), hn::Set(f, low), x);
   return hn::IfThenElse(hn::Gt(x, hn::Set(f, high)), hn::Set(f, high), x);
 #else
-  // in this order: where one operand is no number x86 gives the second, ARM gives not-a-number
+  // in this order: where one operand is no number x86 gives the second
   return hn::Min(hn::Set(f, high), hn::Max(hn::Set(f, low), x));
 #endif
 }

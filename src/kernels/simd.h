@@ -29,7 +29,9 @@
 #include "kernels/isa.h"
 #include "tensor/tensor.h"
 
-// Three targets: plain code that any x86-64 runs, AVX2 + FMA, AVX-512. More would only cost compile time.
+// Three targets: plain code that any x86-64 runs, AVX2 + FMA, AVX-512. More would only cost compile time. On ARM one,
+// the NEON that all of its 64-bit CPUs have (no dispatch, by a macro of Highway that CMake sets): vectors of SVE have
+// no size, and arrays of registers need one.
 #undef HWY_DISABLED_TARGETS
 #define HWY_DISABLED_TARGETS (HWY_SSSE3 | HWY_SSE4 | HWY_AVX3_DL)
 #undef HWY_TARGET_INCLUDE

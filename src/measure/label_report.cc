@@ -72,22 +72,22 @@ class LabelTally {
   void spans() {
     for (size_t i = 0; i < lines_.said.size(); ++i) {
       const LabelPair labels = pair_of(i);
-      const std::vector<TaggedSpan> said = tagged_spans(labels.said), there = tagged_spans(labels.right);
+      const std::vector<LabelSpan> said = tagged_spans(labels.said), there = tagged_spans(labels.right);
       const auto texts = words_of_line(i, labels);
-      const auto example = [&](const TaggedSpan& s) {
+      const auto example = [&](const LabelSpan& s) {
         return texts.empty() ? lines_.sources[i]
                              : words_around(texts, static_cast<size_t>(s.first), static_cast<size_t>(s.last));
       };
-      for (const TaggedSpan& s : said) count(s.type).said += 1;
-      for (const TaggedSpan& s : there) {
+      for (const LabelSpan& s : said) count(s.type).said += 1;
+      for (const LabelSpan& s : there) {
         count(s.type).there += 1;
-        const TaggedSpan* given = nearest(s, said);
+        const LabelSpan* given = nearest(s, said);
         if (given && *given == s)
           count(s.type).right += 1;
         else
           confuse(s.type, instead_of(s, given), [&] { return example(s); });
       }
-      for (const TaggedSpan& s : said)
+      for (const LabelSpan& s : said)
         if (!nearest(s, there)) confuse(kNoLabel, s.type, [&] { return example(s); });
     }
   }
@@ -116,15 +116,15 @@ class LabelTally {
   }
 
   /// Which of them stands on the same words, or else on some of them.
-  static const TaggedSpan* nearest(const TaggedSpan& span, const std::vector<TaggedSpan>& all) {
-    const TaggedSpan* found = nullptr;
-    for (const TaggedSpan& s : all) {
+  static const LabelSpan* nearest(const LabelSpan& span, const std::vector<LabelSpan>& all) {
+    const LabelSpan* found = nullptr;
+    for (const LabelSpan& s : all) {
       if (s.first == span.first && s.last == span.last) return &s;
       if (!found && s.first <= span.last && span.first <= s.last) found = &s;
     }
     return found;
   }
-  static std::string instead_of(const TaggedSpan& span, const TaggedSpan* given) {
+  static std::string instead_of(const LabelSpan& span, const LabelSpan* given) {
     if (!given) return kNoLabel;
     const bool same_words = given->first == span.first && given->last == span.last;
     return std::string(given->type) + (same_words ? "" : kOtherWords);

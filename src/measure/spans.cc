@@ -43,8 +43,8 @@ bool begins(const Tag& before, const Tag& now) {
 
 }  // namespace
 
-std::vector<TaggedSpan> tagged_spans(const std::vector<std::string_view>& tags) {
-  std::vector<TaggedSpan> spans;
+std::vector<LabelSpan> tagged_spans(const std::vector<std::string_view>& tags) {
+  std::vector<LabelSpan> spans;
   Tag before;
   int64_t first = 0;
   for (int64_t i = 0; i <= std::ssize(tags); ++i) {
@@ -62,7 +62,7 @@ MetricTextLines SpanMetric::arranged(const MetricTextLines& lines) const {
 
 void SpanMetric::look_at(const MetricTextLines& lines) {
   for (const std::string& line : lines)
-    for (const TaggedSpan& span : tagged_spans(split_words(line))) counts_.know(span.type);
+    for (const LabelSpan& span : tagged_spans(split_words(line))) counts_.know(span.type);
   counts_.settle(kTypes);
 }
 
@@ -72,14 +72,14 @@ void SpanMetric::count(const MetricLine& line, LineCounts& out) const {
   for (size_t i = 0; i < tags.said.size(); ++i) right += tags.said[i] == tags.right[i] ? 1 : 0;
   out.emplace_back(kRightTags, right);
   out.emplace_back(kTags, std::ssize(tags.said));
-  std::vector<TaggedSpan> said = tagged_spans(tags.said), there = tagged_spans(tags.right);
-  for (const TaggedSpan& s : said) out.emplace_back(counts_.place(s.type) + 1, 1);
-  for (const TaggedSpan& s : there) out.emplace_back(counts_.place(s.type) + 2, 1);
+  std::vector<LabelSpan> said = tagged_spans(tags.said), there = tagged_spans(tags.right);
+  for (const LabelSpan& s : said) out.emplace_back(counts_.place(s.type) + 1, 1);
+  for (const LabelSpan& s : there) out.emplace_back(counts_.place(s.type) + 2, 1);
   std::sort(said.begin(), said.end());
   std::sort(there.begin(), there.end());
-  std::vector<TaggedSpan> both;
+  std::vector<LabelSpan> both;
   std::set_intersection(said.begin(), said.end(), there.begin(), there.end(), std::back_inserter(both));
-  for (const TaggedSpan& s : both) out.emplace_back(counts_.place(s.type), 1);
+  for (const LabelSpan& s : both) out.emplace_back(counts_.place(s.type), 1);
 }
 
 LabelScore SpanMetric::all(const std::vector<LabelScore>& types) const {

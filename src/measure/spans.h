@@ -5,14 +5,14 @@
 
 namespace attune {
 
-struct TaggedSpan {
+struct LabelSpan {
   std::string_view type;  // "_" for a tag without one
   int64_t first = 0, last = 0;
-  auto operator<=>(const TaggedSpan&) const = default;
+  auto operator<=>(const LabelSpan&) const = default;
 };
 
 /// The spans of a sentence, in order. BIO (a span that begins with I- is one too), IOB2, BIOES: E- and S- end one.
-std::vector<TaggedSpan> tagged_spans(const std::vector<std::string_view>& tags);
+std::vector<LabelSpan> tagged_spans(const std::vector<std::string_view>& tags);
 
 class SpanMetric : public Metric {
  public:

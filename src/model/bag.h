@@ -19,7 +19,7 @@ class BagEncoder : public Encoder {
   /// What each word says for each label, [n, labels].
   Encoded encode(Pass& pass, const Rows& source) const override {
     pass.ctx.first_row = source.first_row;
-    Embedding e;
+    EmbedArgs e;
     e.table = pass[table_];
     e.ids = source.id_tensor();
     e.where = {&source.segments, {}};

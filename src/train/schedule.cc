@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -37,11 +38,11 @@ double learning_rate(const TrainOptions& o, int64_t update, double last) {
   const double done = std::min((n - warmup) / way, 1.0);
   switch (o.schedule) {
     case Schedule::cosine:
-      return o.learning_rate * 0.5 * (1 + std::cos(std::numbers::pi * done));
+      return o.learning_rate * 0.5 * (1 + portable::cos(std::numbers::pi * done));
     case Schedule::linear:
       return o.learning_rate * (1 - done);
     default:
-      return o.learning_rate * std::exp2(-10 * done);  // exponential: to a thousandth
+      return o.learning_rate * portable::exp2(-10 * done);  // exponential: to a thousandth
   }
 }
 

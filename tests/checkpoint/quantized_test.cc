@@ -85,7 +85,7 @@ TEST_F(Quantized, WordsAreLookedUp) {
   Ctx ctx(arena);
   const std::vector<int32_t> ids{0, 29, 3, 3};
   const auto rows = [&](Model& m) {
-    Embedding e;
+    EmbedArgs e;
     e.table = m.p.var(ctx, m.words, nullptr);
     e.ids = Tensor(ids.data(), Shape{4});
     e.scale = 8;

@@ -101,7 +101,7 @@ TEST(Translate, Json) {
   const Json cut = Json::parse(
       lines_of(run_attune({"translate", model, file, "--json", "--min-length", "2", "--max-length", "3"}).out)[0]);
   EXPECT_EQ(cut.contains("cut_off"), cut["token_scores"].size() == cut["tokens"].size());
-  EXPECT_NO_THROW(Json::parse(lines[2]));
+  EXPECT_TRUE(Json::accept(lines[2]));
 }
 
 TEST(Translate, SamplesPrefixesAndEnsembles) {

@@ -34,7 +34,7 @@ TEST(Labels, ColumnsOfConll) {
 TEST(Spans, OfBioAndBioes) {
   const auto spans = [](const std::vector<std::string_view>& tags) {
     std::string out;
-    for (const TaggedSpan& s : tagged_spans(tags))
+    for (const LabelSpan& s : tagged_spans(tags))
       out += std::string(s.type) + std::to_string(s.first) + "-" + std::to_string(s.last) + " ";
     return out;
   };

@@ -73,7 +73,7 @@ TEST_F(RunEnd, TheScoreIsThatOfTheWeightsInTheFolder) {
     EXPECT_EQ(last["of_updates"].get<std::vector<int64_t>>(), kept.updates);
     EXPECT_EQ(last["judged"].size(), o.judged.size());
     EXPECT_EQ(last["valid_" + o.metric], o.final_score);
-    EXPECT_EQ(metadata(name, "weights"), last["weights"]);
+    EXPECT_EQ(metadata(name, "weights"), last["weights"].get<std::string>());
     EXPECT_EQ(metadata(name, "update"), std::to_string(kept.updates.back()));
     EXPECT_EQ(metadata(name, "ended"), "22");
     EXPECT_TRUE(run.train(name, some[i]).outcome.was_over) << name;

@@ -8,6 +8,7 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/matmul.h"
 #include "autograd/operations/reduce.h"
+#include "base/portable_math.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/rows/elementwise.h"
 #include "kernels/rows/reduce.h"
@@ -78,7 +79,7 @@ class Pair {
       }
       const auto links = g_.links.of(a_.queries->begin(segment_) + i);
       for (const int32_t j : links)
-        sum -= std::log(static_cast<double>(std::max(w[j], kLeastWeight))) / static_cast<double>(links.size());
+        sum -= portable::log(static_cast<double>(std::max(w[j], kLeastWeight))) / static_cast<double>(links.size());
     }
     return sum;
   }
@@ -236,8 +237,8 @@ Var factors(Ctx& ctx, const Attention& a, const Guide& g, int64_t segment) {
         T* row = f.value().row<T>(i);
         for (int64_t j = 0; j < m; ++j)
           row[j] = g.sigma > 0
-                       ? static_cast<T>(1 - std::exp(nearness(g, static_cast<double>(i) / static_cast<double>(n),
-                                                              static_cast<double>(j) / static_cast<double>(m))))
+                       ? static_cast<T>(1 - portable::exp(nearness(g, static_cast<double>(i) / static_cast<double>(n),
+                                                                   static_cast<double>(j) / static_cast<double>(m))))
                        : T{0};
         if (g.sigma > 0) continue;
         const auto links = g.links.of(a.queries->begin(segment) + i);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "autograd/operands.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -15,8 +16,8 @@ double log_sum_exp(const double* x, int64_t n) {
   const double most = *std::max_element(x, x + n);
   if (!std::isfinite(most)) return most;
   double sum = 0;
-  for (int64_t i = 0; i < n; ++i) sum += std::exp(x[i] - most);
-  return most + std::log(sum);
+  for (int64_t i = 0; i < n; ++i) sum += portable::exp(x[i] - most);
+  return most + portable::log(sum);
 }
 
 /// One sequence at a time, in double.
@@ -94,7 +95,7 @@ class Chain {
  private:
   size_t index(int64_t row, int64_t label) const { return static_cast<size_t>(row * labels_ + label); }
   int64_t target(int64_t t) const { return a_.targets.as<int32_t>()[from_ + t]; }
-  double probable(double score) const { return std::exp(score - all_); }
+  double probable(double score) const { return portable::exp(score - all_); }
   void read_scores() {
     scores_.resize(size(n_));
     by_type(a_.scores.dtype(), [&](auto t) {

@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "autograd/operands.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -12,8 +13,10 @@ double row_weight(const Tensor& weights, float scale, int64_t row) {
   return static_cast<double>(scale) * (weights ? static_cast<double>(weights.as<float>()[row]) : 1.0);
 }
 
-double log_one_plus_exp(double x) { return x > 0 ? x + std::log1p(std::exp(-x)) : std::log1p(std::exp(x)); }
-double sigmoid_of(double x) { return x > 0 ? 1 / (1 + std::exp(-x)) : std::exp(x) / (1 + std::exp(x)); }
+double log_one_plus_exp(double x) {
+  return x > 0 ? x + portable::log1p(portable::exp(-x)) : portable::log1p(portable::exp(x));
+}
+double sigmoid_of(double x) { return x > 0 ? 1 / (1 + portable::exp(-x)) : portable::exp(x) / (1 + portable::exp(x)); }
 
 /// A sum over rows of loss(row), and what flows back: dx(row, column) is slope(row, column) times the gradient.
 template <class Loss, class Slope>

@@ -11,14 +11,14 @@ namespace {
 
 constexpr const char* kEmbedOp = "embed";
 
-void check_positions(const Embedding& e, int64_t n) {
+void check_positions(const EmbedArgs& e, int64_t n) {
   check(e.positions.dtype() == e.table.dtype() && e.positions.cols() == e.table.cols(), kEmbedOp,
         "positions are {} {}, the table is {} {}", name_of(e.positions.dtype()), e.positions.shape().text(),
         name_of(e.table.dtype()), e.table.shape().text());
   check_row_positions(kEmbedOp, e.where, n, e.positions.rows());
 }
 
-Var make_result(Ctx& ctx, const Embedding& e) {
+Var make_result(Ctx& ctx, const EmbedArgs& e) {
   check(static_cast<bool>(e.table), kEmbedOp, "the table is missing");
   const DType type = e.table.dtype();
   check(type == DType::f32 || type == DType::f64, kEmbedOp, "the table is {}, not f32 or f64", name_of(type));
@@ -40,7 +40,7 @@ Var make_result(Ctx& ctx, const Embedding& e) {
 
 }  // namespace
 
-Var embed(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
+Var embed(Ctx& ctx, const EmbedArgs& e, const Dropout& dropout) {
   if (e.table && e.table.dtype() == DType::f64) return embed_reference(ctx, e, dropout);
   Var y = make_result(ctx, e);
   ctx.run([&] {
@@ -78,7 +78,7 @@ int64_t position_of(const RowPositions& where, int64_t row) {
 
 }  // namespace
 
-Var embed_reference(Ctx& ctx, const Embedding& e, const Dropout& dropout) {
+Var embed_reference(Ctx& ctx, const EmbedArgs& e, const Dropout& dropout) {
   Var y = make_result(ctx, e);
   ctx.run([&] {
     by_type(y.dtype(), [&](auto t) {

@@ -5,6 +5,7 @@
 
 #include "autograd/operands.h"
 #include "autograd/operations/elementwise.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -170,9 +171,10 @@ Var segment_softmax(Ctx& ctx, const Var& x, const Segments& segments) {
       for (int64_t k = 0; k < r; ++k) {
         double most = -HUGE_VAL, sum = 0;
         for (int64_t i = from; i < to; ++i) most = std::max(most, static_cast<double>(x.value().row<T>(i)[k]));
-        for (int64_t i = from; i < to; ++i) sum += std::exp(static_cast<double>(x.value().row<T>(i)[k]) - most);
+        for (int64_t i = from; i < to; ++i) sum += portable::exp(static_cast<double>(x.value().row<T>(i)[k]) - most);
         for (int64_t i = from; i < to; ++i)
-          y.value().row<T>(i)[k] = static_cast<T>(std::exp(static_cast<double>(x.value().row<T>(i)[k]) - most) / sum);
+          y.value().row<T>(i)[k] =
+              static_cast<T>(portable::exp(static_cast<double>(x.value().row<T>(i)[k]) - most) / sum);
       }
     });
   });

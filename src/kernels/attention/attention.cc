@@ -6,6 +6,7 @@
 #include "base/aligned.h"
 
 #define KERNELS_FILE "kernels/attention/attention.cc"
+#include "base/portable_math.h"
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
 
 #include "kernels/attention/attention_tiles.h"
@@ -372,7 +373,7 @@ void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment,
     for (int64_t j = seen.from; j < seen.to; ++j) most = std::max(most, row[j]);
     double total = 0;
     for (int64_t j = 0; j < m; ++j) {
-      row[j] = j < seen.from || j >= seen.to ? 0.0f : std::exp(row[j] - most);
+      row[j] = j < seen.from || j >= seen.to ? 0.0f : static_cast<float>(portable::exp(row[j] - most));
       total += static_cast<double>(row[j]);
     }
     for (int64_t j = 0; j < m && total > 0; ++j) row[j] = static_cast<float>(static_cast<double>(row[j]) / total);

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/attention/rotate.cc"
@@ -65,10 +66,10 @@ void fill_rotations(const Tensor& table, double base) {
   by_type(table.dtype, [&](auto t) {
     using T = decltype(t);
     for (int64_t j = 0; j + 1 < dim; j += 2) {
-      const double theta = std::pow(base, -static_cast<double>(j) / static_cast<double>(dim));
+      const double theta = portable::pow(base, -static_cast<double>(j) / static_cast<double>(dim));
       for (int64_t m = 0; m < table.rows(); ++m) {
-        table.row<T>(m)[j] = static_cast<T>(std::cos(static_cast<double>(m) * theta));
-        table.row<T>(m)[j + 1] = static_cast<T>(std::sin(static_cast<double>(m) * theta));
+        table.row<T>(m)[j] = static_cast<T>(portable::cos(static_cast<double>(m) * theta));
+        table.row<T>(m)[j + 1] = static_cast<T>(portable::sin(static_cast<double>(m) * theta));
       }
     }
   });

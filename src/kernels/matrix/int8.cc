@@ -131,6 +131,8 @@ const Int8Tiles* const* int8_tiles() {
   const Int8Tiles* const all[] = {int8_amx(), int8_vnni512(), &kOwnTiles};
 #elif HWY_TARGET == HWY_AVX2
   const Int8Tiles* const all[] = {int8_vnni256(), &kOwnTiles};
+#elif HWY_ARCH_ARM
+  const Int8Tiles* const all[] = {int8_i8mm(), int8_dotprod(), &kOwnTiles};
 #else
   const Int8Tiles* const all[] = {&kOwnTiles};
 #endif

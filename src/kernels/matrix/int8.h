@@ -55,7 +55,7 @@ struct Int8Gemm {
 void gemm_int8(const Int8Gemm& g, ThreadPool* pool = nullptr);
 
 /// The kernels this CPU can run with the instruction set that is chosen, best first: "amx", "vnni", "pairs" (16-bit
-/// products), or "plain".
+/// products), "i8mm", "dotprod", or "plain".
 std::vector<std::string> available_int8_kernels();
 /// Uses that one from now on ("": the best). For tests and measurements; what is packed must be packed anew.
 void force_int8_kernel(const std::string& name);

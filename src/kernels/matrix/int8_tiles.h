@@ -1,4 +1,5 @@
-// What the drivers of int8 products and the code for single instruction sets agree on. Only kernels/matrix/int8*.cc need it.
+// What the drivers of int8 products and the code for single instruction sets agree on. Only kernels/matrix/int8*.cc
+// need it.
 #pragma once
 #include <cstdint>
 
@@ -32,5 +33,8 @@ constexpr int kInt8MostPanel = 64;  // columns of any panel
 const Int8Tiles* int8_vnni512();
 const Int8Tiles* int8_vnni256();
 const Int8Tiles* int8_amx();  // the same panels as int8_vnni512
+// ARM's, likewise.
+const Int8Tiles* int8_dotprod();
+const Int8Tiles* int8_i8mm();
 
 }  // namespace attune::kernels

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/optimizer/adam.cc"
@@ -27,8 +28,8 @@ struct AdamFactors {
         rest2(static_cast<T>(1 - s.beta2)),
         grad(static_cast<T>(s.grad_factor)),
         keep(static_cast<T>(1 - s.rate * s.decay)),
-        rate(static_cast<T>(s.rate / (1 - std::pow(s.beta1, static_cast<double>(s.step))))),
-        second(static_cast<T>(1 / (1 - std::pow(s.beta2, static_cast<double>(s.step))))),
+        rate(static_cast<T>(s.rate / (1 - portable::pow(s.beta1, static_cast<double>(s.step))))),
+        second(static_cast<T>(1 / (1 - portable::pow(s.beta2, static_cast<double>(s.step))))),
         epsilon(static_cast<T>(s.epsilon)) {}
 };
 
@@ -119,7 +120,7 @@ void adam_reference(const AdamStep& s, const AdamArrays<double>& a) {
     double &m = a.first[i], &v = a.second[i], &p = a.parameters[i];
     m = s.beta1 * m + (1 - s.beta1) * g;
     v = s.beta2 * v + (1 - s.beta2) * g * g;
-    const double m_hat = m / (1 - std::pow(s.beta1, t)), v_hat = v / (1 - std::pow(s.beta2, t));
+    const double m_hat = m / (1 - portable::pow(s.beta1, t)), v_hat = v / (1 - portable::pow(s.beta2, t));
     p -= s.rate * s.decay * p + s.rate * m_hat / (std::sqrt(v_hat) + s.epsilon);
   }
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/portable_math.h"
 #include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/rows/reduce.cc"
@@ -37,7 +38,7 @@ HWY_INLINE T max_of(const T* p, int64_t n) {
   return max_of(best);
 }
 HWY_INLINE float log_of(float x) { return log2_of(x) * 0.69314718056f; }
-HWY_INLINE double log_of(double x) { return std::log(x); }
+HWY_INLINE double log_of(double x) { return portable::log(x); }
 
 // --- sums -----------------------------------------------------------------------------------------------------------
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.h"
 #include "kernels/row_blocks.h"
 
 #define KERNELS_FILE "kernels/vocabulary/embed.cc"
@@ -110,10 +111,10 @@ void fill_sinusoidal(const Tensor& table) {
   by_type(table.dtype, [&](auto t) {
     using T = decltype(t);
     for (int64_t j = 0; j < d; ++j) {
-      const double wave = std::pow(10000.0, static_cast<double>(j / 2 * 2) / static_cast<double>(d));
+      const double wave = portable::pow(10000.0, static_cast<double>(j / 2 * 2) / static_cast<double>(d));
       for (int64_t pos = 0; pos < table.rows(); ++pos) {
         const double angle = static_cast<double>(pos) / wave;
-        table.row<T>(pos)[j] = static_cast<T>(j % 2 == 0 ? std::sin(angle) : std::cos(angle));
+        table.row<T>(pos)[j] = static_cast<T>(j % 2 == 0 ? portable::sin(angle) : portable::cos(angle));
       }
     }
   });

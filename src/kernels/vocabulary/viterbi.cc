@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -22,8 +23,8 @@ double log_sum(int64_t count, Term term) {
   double most = -std::numeric_limits<double>::infinity(), sum = 0;
   for (int64_t i = 0; i < count; ++i) most = std::max(most, term(i));
   if (std::isinf(most)) return most;
-  for (int64_t i = 0; i < count; ++i) sum += std::exp(term(i) - most);
-  return most + std::log(sum);
+  for (int64_t i = 0; i < count; ++i) sum += portable::exp(term(i) - most);
+  return most + portable::log(sum);
 }
 
 }  // namespace

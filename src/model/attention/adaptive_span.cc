@@ -6,6 +6,7 @@
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/reduce.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -30,8 +31,9 @@ void each_on_ramp(const ScoreTile& t, double ramp, double z, F f) {
 
 /// What lies beyond the ramp the mask hides.
 void SpanScores::scores(const ScoreTile& t, const HookTables& w, float* s) const {
-  each_on_ramp(t, ramp_, longest_ * static_cast<double>(*w.values[0].as<float>()),
-               [&](int64_t r, int64_t c, double m) { s[r * t.stride + c] += static_cast<float>(std::log(m / ramp_)); });
+  each_on_ramp(t, ramp_, longest_ * static_cast<double>(*w.values[0].as<float>()), [&](int64_t r, int64_t c, double m) {
+    s[r * t.stride + c] += static_cast<float>(portable::log(m / ramp_));
+  });
 }
 
 /// d ln m / dz = 1 / (R + z - x) on the ramp, 0 elsewhere.

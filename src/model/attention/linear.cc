@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "model/attention/running_sums.h"
 
 namespace attune {
@@ -55,7 +56,7 @@ Var LinearizedAttention::step(const Pass& pass, const Projected& p, AttentionSta
 /// The weights of one query for all keys of a segment.
 void LinearizedAttention::weights_of_row(const float* query, const Projected& p, int64_t segment, int64_t head,
                                          float* out) const {
-  const auto phi = [](float x) { return x > 0 ? x + 1 : std::exp(x); };
+  const auto phi = [](float x) { return x > 0 ? x + 1 : static_cast<float>(portable::exp(x)); };
   const int64_t column = p.k_column + head / (setup_.heads / setup_.heads_kv) * setup_.dim, m = p.keys->length(segment);
   float total = 0;
   for (int64_t j = 0; j < m; ++j) {

@@ -21,12 +21,12 @@ PersistentAttention::PersistentAttention(const Options& o, const AttentionSetup&
       site_(place.site()) {}
 
 /// Kept small and scaled up where they are used, as the authors do: Adam's steps are then larger for them.
-PersistentAttention::Memory PersistentAttention::memory(const Pass& pass) const {
+PersistentAttention::Memory PersistentAttention::learned(const Pass& pass) const {
   return {scale(pass.ctx, pass[key_], root(setup_.dim)), scale(pass.ctx, pass[value_], root(size_))};
 }
 
 Var PersistentAttention::mix(const Pass& pass, const Projected& p) const {
-  const Memory m = memory(pass);
+  const Memory m = learned(pass);
   const auto all = keep(pass.ctx, Segments::single(p.q.rows())), few = keep(pass.ctx, Segments::single(size_));
   Projected shared{p.q, m.key, m.value, p.q_column, 0, 0, all.get(), few.get()};
   Attention to_memory = dot_attention(pass, setup_, shared, Mask::none());
@@ -41,7 +41,7 @@ std::unique_ptr<AttentionState> PersistentAttention::state(int64_t rows) const {
 Var PersistentAttention::step(const Pass& pass, const Projected& p, AttentionState& state) const {
   auto& cache = static_cast<KeyCache&>(state);
   if (cache.steps() == 0) {
-    const Memory m = memory(pass);
+    const Memory m = learned(pass);
     cache.share(size_);
     for (int64_t i = 0; i < size_; ++i) {
       std::copy_n(m.key.value().row<float>(i), setup_.width_kv(), cache.shared_row(i));
@@ -56,7 +56,7 @@ bool PersistentAttention::weights(const Pass& pass, const Projected& p, float* o
   const int64_t n = p.queries->length(0), m = p.keys->length(0);
   // The memory in front of the context: the mask counts places from the end.
   Projected both = p;
-  both.k = concatenate_rows(pass.ctx, {memory(pass).key, slice_columns(pass.ctx, p.k, p.k_column, setup_.width_kv())});
+  both.k = concatenate_rows(pass.ctx, {learned(pass).key, slice_columns(pass.ctx, p.k, p.k_column, setup_.width_kv())});
   both.k_column = 0;
   const Segments keys = Segments::single(size_ + m);
   both.keys = &keys;

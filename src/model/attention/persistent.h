@@ -47,7 +47,7 @@ class PersistentAttention : public AttentionMechanism {
   struct Memory {
     Var key, value;  // [N, heads_kv * dim]
   };
-  Memory memory(const Pass& pass) const;
+  Memory learned(const Pass& pass) const;
 
   AttentionSetup setup_;
   Mask mask_;

@@ -8,6 +8,7 @@
 #include "autograd/attention/heads.h"
 #include "autograd/operations/arrange.h"
 #include "base/error.h"
+#include "base/portable_math.h"
 #include "kernels/matrix/gemm.h"
 
 namespace attune {
@@ -250,7 +251,7 @@ Var RoutingAttention::step(const Pass& pass, const Projected& p, AttentionState&
       tile.scratch = scratch.as<float>() + worker * floats;
       if (p.hook) p.hook->scores(tile, tables, scores.data());
       const float most = *std::max_element(scores.begin(), scores.end());
-      for (float& s : scores) total += s = std::exp(s - most);
+      for (float& s : scores) total += s = static_cast<float>(portable::exp(s - most));
       std::fill_n(out, dim, 0.0f);
       for (size_t j = 0; j < seen.size(); ++j)
         for (int64_t d = 0; d < dim; ++d) out[d] += scores[j] / total * seen[j][width + d];
@@ -299,7 +300,7 @@ bool RoutingAttention::weights(const Pass& pass, const Projected& p, float* out)
         const float most = *std::max_element(scores.begin(), scores.end());
         for (float& s : scores) s -= most;
       }
-      for (size_t j = 0; j < seen.size(); ++j) total += row[seen[j]] = std::exp(scores[j]);
+      for (size_t j = 0; j < seen.size(); ++j) total += row[seen[j]] = static_cast<float>(portable::exp(scores[j]));
       for (int64_t j = 0; j < n && total > 0; ++j) row[j] /= total;
     }
   return true;

@@ -15,6 +15,7 @@
 #include "autograd/operations/linear.h"
 #include "autograd/operations/pool.h"
 #include "base/ngrams.h"
+#include "base/portable_math.h"
 #include "kernels/vocabulary/viterbi.h"
 #include "model/heads/label.h"
 #include "model/heads/labels.h"
@@ -133,7 +134,7 @@ Var Pooled::said(const Pass& pass, const HeadInput& in) const {
     }
   });
   const auto ids = keep(pass.ctx, std::move(all));
-  Embedding e;
+  EmbedArgs e;
   e.table = pass[said_];
   e.ids = Tensor(ids->data(), Shape{std::ssize(*ids)});
   e.scale = said_scale;
@@ -175,7 +176,7 @@ Var LabelsHead::loss(const Pass& pass, const HeadInput& in, const LossOptions& o
 
 std::vector<int32_t> LabelsHead::answers(const Pass&, const Tensor& scores, const Tensor&) const {
   std::vector<int32_t> all;
-  const double least = std::log(threshold_) - std::log1p(-threshold_);
+  const double least = portable::log(threshold_) - portable::log1p(-threshold_);
   for (int64_t i = 0; i < scores.cols(); ++i)
     if (static_cast<double>(scores.as<float>()[i]) >= least) all.push_back(static_cast<int32_t>(i));
   return all;

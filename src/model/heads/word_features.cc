@@ -124,7 +124,7 @@ Var WordFeatures::operator()(const Pass& pass, const HeadInput& in) const {
   const auto ids = keep(pass.ctx, std::move(all));
   const auto segments =
       keep(pass.ctx, Segments::of_lengths(std::vector<int32_t>(static_cast<size_t>(n), static_cast<int32_t>(count_))));
-  Embedding e;
+  EmbedArgs e;
   e.table = pass[table_];
   e.ids = Tensor(ids->data(), Shape{std::ssize(*ids)});
   e.scale = scale_;

@@ -122,7 +122,7 @@ EmbedInput::EmbedInput(const Options&, const InputSetup& s, const Blueprint& b)
 }
 
 Encoded EmbedInput::operator()(const Pass& pass, const Rows& rows, std::span<const int32_t> offsets) const {
-  Embedding e;
+  EmbedArgs e;
   e.table = pass[table_];
   e.ids = rows.id_tensor();
   e.scale = scale_;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -11,9 +12,9 @@ std::vector<double> alibi_slopes(int64_t heads) {
   const auto below = static_cast<int64_t>(std::bit_floor(static_cast<uint64_t>(heads)));
   std::vector<double> slopes;
   for (int64_t h = 1; h <= below; ++h)
-    slopes.push_back(std::exp2(-8 * static_cast<double>(h) / static_cast<double>(below)));
+    slopes.push_back(portable::exp2(-8 * static_cast<double>(h) / static_cast<double>(below)));
   for (int64_t h = 1; std::ssize(slopes) < heads; h += 2)
-    slopes.push_back(std::exp2(-8 * static_cast<double>(h) / static_cast<double>(2 * below)));
+    slopes.push_back(portable::exp2(-8 * static_cast<double>(h) / static_cast<double>(2 * below)));
   return slopes;
 }
 

@@ -5,6 +5,7 @@
 
 #include "autograd/operations/arrange.h"
 #include "base/error.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -14,8 +15,8 @@ int64_t t5_bucket(int64_t key_minus_query, const T5Buckets& b) {
   const int64_t n = b.causal ? std::max<int64_t>(-key_minus_query, 0) : std::abs(key_minus_query);
   const int64_t exact = count / 2;  // these have buckets of their own
   if (n < exact) return first + n;
-  const double far = std::log(static_cast<double>(n) / static_cast<double>(exact)) /
-                     std::log(static_cast<double>(b.farthest) / static_cast<double>(exact));
+  const double far = portable::log(static_cast<double>(n) / static_cast<double>(exact)) /
+                     portable::log(static_cast<double>(b.farthest) / static_cast<double>(exact));
   // where `far` meets a border it does so exactly, whatever the logarithms' last bit says
   const auto more = static_cast<int64_t>(far * static_cast<double>(count - exact) + 1e-9);
   return first + std::min(exact + more, count - 1);

@@ -6,6 +6,7 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
 #include "autograd/operations/matmul.h"
+#include "base/portable_math.h"
 
 namespace attune {
 
@@ -83,10 +84,10 @@ void fill_distance_sinusoids(const Tensor& table, const DistanceRange& range) {
   by_type(table.dtype, [&](auto t) {
     using T = decltype(t);
     for (int64_t j = 0; j < d; ++j) {
-      const double wave = std::pow(10000.0, static_cast<double>(2 * (j % half)) / static_cast<double>(d));
+      const double wave = portable::pow(10000.0, static_cast<double>(2 * (j % half)) / static_cast<double>(d));
       for (int64_t distance = range.low; distance <= range.high; ++distance) {
         const double angle = static_cast<double>(distance) / wave;
-        table.row<T>(range.row(distance))[j] = static_cast<T>(j < half ? std::sin(angle) : std::cos(angle));
+        table.row<T>(range.row(distance))[j] = static_cast<T>(j < half ? portable::sin(angle) : portable::cos(angle));
       }
     }
   });

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/portable_math.h"
+
 namespace attune {
 
 Adafactor::Adafactor(const Options& options, const TrainOptions& o, Parameters& weights)
@@ -30,7 +32,7 @@ void Adafactor::step(const OptimizerStep& s, const float* gradients, ThreadPool*
   kernels::AdafactorStep step = settings_;
   step.rate = s.rate;
   step.grad_factor = s.grad_factor;
-  step.beta2 = 1 - std::pow(static_cast<double>(s.step), -decay_);
+  step.beta2 = 1 - portable::pow(static_cast<double>(s.step), -decay_);
   float* moments = moments_.data();
   for (const Matrix& p : matrices_) {
     kernels::AdafactorMatrix<float> a{weights_.data() + p.offset, gradients + p.offset};

@@ -8,7 +8,7 @@
 namespace attune {
 namespace {
 
-using EmbedOp = Var (*)(Ctx&, const Embedding&, const Dropout&);
+using EmbedOp = Var (*)(Ctx&, const EmbedArgs&, const Dropout&);
 
 /// A packed batch: ids that repeat, within a segment and between segments.
 struct Batch {
@@ -23,7 +23,7 @@ struct Batch {
       ids.push_back(static_cast<int32_t>(random.below(static_cast<uint64_t>(words - 1))));  // one id never comes
     for (size_t i = 0; i < lengths.size() && with_offsets; ++i) offsets.push_back(static_cast<int32_t>(i % 3));
   }
-  Embedding embedding(const Var& table, const Var& positions) const {
+  EmbedArgs embedding(const Var& table, const Var& positions) const {
     return {table, Tensor(ids.data(), {segments.rows()}), 3.5f, positions, {&segments, offsets}};
   }
 };
@@ -32,7 +32,7 @@ CheckedOp checked(EmbedOp op, const Batch& batch, bool positions, float rate) {
   return [=, &batch](Ctx& ctx, const std::vector<Var>& in) {
     Dropout dropout = ctx.dropout(rate, 2);
     dropout.first_row = 9;
-    Embedding e = batch.embedding(in[0], positions ? in[1] : Var());
+    EmbedArgs e = batch.embedding(in[0], positions ? in[1] : Var());
     e.words = ctx.dropout(rate, 3);
     e.words.first_row = 9;
     return op(ctx, e, dropout);
@@ -116,7 +116,7 @@ TEST(Embed, WordsAreDroppedWhole) {
   constexpr int64_t n = 4000, d = 5;
   const std::vector<float> table(d, 1.0f), positions(n * d, 0.5f);
   const std::vector<int32_t> ids(n, 0);
-  Embedding e{ctx.input(Tensor(table.data(), {1, d})), Tensor(ids.data(), {n}), 2.0f};
+  EmbedArgs e{ctx.input(Tensor(table.data(), {1, d})), Tensor(ids.data(), {n}), 2.0f};
   const Segments segments = Segments::single(n);
   e.positions = ctx.input(Tensor(positions.data(), {n, d}));
   e.where = {&segments, {}};
@@ -164,7 +164,7 @@ TEST(Embed, SaysWhatIsWrong) {
   const std::vector<int32_t> ids = {1, 2, 3, 70000}, fine = {1, 2, 3}, below = {-1};
   const Segments segments = Segments::of_lengths({1, 2});
   const std::vector<int32_t> offsets = {0, 9}, too_many = {1, 2, 3};
-  const auto says = [&](const Embedding& e) { return error_of([&] { embed(ctx, e); }); };
+  const auto says = [&](const EmbedArgs& e) { return error_of([&] { embed(ctx, e); }); };
   const Tensor three(fine.data(), {3});
   EXPECT_EQ(says({table, Tensor(ids.data(), {4})}), "[embed] row 3: id 70000, the table has 32000 rows");
   EXPECT_EQ(says({table, Tensor(below.data(), {1})}), "[embed] row 0: id -1, the table has 32000 rows");
