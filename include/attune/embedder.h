@@ -21,6 +21,7 @@ struct EmbedOptions {
 struct Embedding {
   std::vector<float> vector;
   bool cropped = false;  // the line was longer than the model can read: its end was left out
+  bool beyond = false;   // or than any that it learned from: its vector is worth little
 };
 
 /// Never changes once made; safe to share between threads.
@@ -39,6 +40,8 @@ class Embedder {
   int64_t width() const;
   /// The most tokens a line may have.
   int64_t longest() const;
+  /// The most tokens a text had that the model learned from.
+  int64_t learned() const;
 
  private:
   struct Body;

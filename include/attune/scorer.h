@@ -23,6 +23,7 @@ struct LineScore {
   std::vector<double> token_scores;
   int64_t characters = 0;  // of what was scored, the end of the line counted
   bool cropped = false;    // one of the texts was longer than the model can read: its end was left out
+  bool beyond = false;     // or than any that it learned from: what is said of it is worth little
 };
 
 /// Many lines together.
@@ -56,6 +57,8 @@ class Scorer {
   std::vector<LineScore> score_lines(const std::vector<std::string>& lines, const ScoreOptions& options = {}) const;
   /// The most tokens a line may have.
   int64_t longest() const;
+  /// The most tokens a text had that the model learned from.
+  int64_t learned() const;
 
  private:
   struct Body;

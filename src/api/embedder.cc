@@ -1,6 +1,7 @@
 #include "attune/embedder.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/denormals.h"
 #include "base/error.h"
@@ -51,6 +52,7 @@ struct Embedder::Body {
     const auto most = static_cast<size_t>(longest());
     std::vector<int32_t> ids = (encodes() ? opened.tokenizers.source : opened.tokenizers.target)->encode(line);
     to.cropped = ids.size() > most;
+    to.beyond = std::cmp_greater(ids.size(), opened.recipe.data.max_length);
     ids.resize(std::min(ids.size(), most));
     if (opened.model->options().shape != ModelShape::encoder_decoder)
       ids.insert(ids.begin(), opened.recipe.data.stream && !encodes() ? text::kEnd : text::kBegin);
@@ -96,6 +98,7 @@ Embedder::~Embedder() = default;
 
 int64_t Embedder::width() const { return body_->opened.recipe.model.d_model; }
 int64_t Embedder::longest() const { return body_->longest(); }
+int64_t Embedder::learned() const { return body_->opened.recipe.data.max_length; }
 
 std::vector<Embedding> Embedder::embed(const std::vector<std::string>& lines, const EmbedOptions& options) const {
   if (options.batch_tokens < 1) fail(ErrorKind::usage, "batch_tokens = {}, wanted 1 or more", options.batch_tokens);

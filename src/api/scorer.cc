@@ -70,15 +70,21 @@ struct Scorer::Body {
     }
     return most - 1;
   }
+  int64_t learned() const {
+    int64_t most = INT64_MAX;
+    for (const OpenedModel& m : opened) most = std::min(most, m.recipe.data.max_length);
+    return most;
+  }
 
   /// Fills in what is known before the model has read it.
   Asked read(const std::string* source, const std::string& target, LineScore& to) const {
     Asked e;
-    const auto most = static_cast<size_t>(longest());
+    const auto most = static_cast<size_t>(longest()), usual = static_cast<size_t>(learned());
     const text::Tokenizer& tokenizer = *first().tokenizers.target;
     if (source) {
       e.source = first().tokenizers.source->encode(*source);
       to.cropped = e.source.size() > most;
+      to.beyond = e.source.size() > usual;
       e.source.resize(std::min(e.source.size(), most));
     }
     text::Encoded encoded = tokenizer.encode_with_spans(target);
@@ -87,6 +93,7 @@ struct Scorer::Body {
     e.target = std::move(encoded.ids);
     const bool whole = e.target.size() <= most;
     to.cropped |= !whole;
+    to.beyond |= e.target.size() > usual;
     to.characters = whole ? characters_in(target) + 1 : encoded.spans[most - 1].end;
     e.target.resize(std::min(e.target.size(), most));
     for (const int32_t id : e.target) to.tokens.push_back(tokenizer.piece(id));
@@ -184,6 +191,7 @@ Scorer::~Scorer() = default;
 
 bool Scorer::wants_sources() const { return body_->has_source(); }
 int64_t Scorer::longest() const { return body_->longest(); }
+int64_t Scorer::learned() const { return body_->learned(); }
 
 std::vector<LineScore> Scorer::score(const std::vector<std::string>& sources, const std::vector<std::string>& targets,
                                      const ScoreOptions& options) const {

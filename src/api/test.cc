@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "checkpoint/model_folder.h"
 #include "data/corpus/characters.h"
+#include "data/files/data_files.h"
 #include "data/files/pairs.h"
 #include "inference/predictor.h"
 #include "run/task_metrics.h"
@@ -32,6 +33,7 @@ Recipe recipe_with_test(const std::string& model, const std::vector<std::string>
          : recipe.task == Task::image              ? "\"test-images.gz\", \"test-labels.gz\""
          : recipe.data.format != DataFormat::lines ? "\"test.tsv\""
                                                    : "\"test.source\", \"test.target\"");
+  with_places(recipe.places, [&] { check_files("data.test", recipe.data.test, recipe.data.encoding); });
   return recipe;
 }
 

@@ -99,6 +99,13 @@ void note_cropped(int64_t lines, int64_t tokens) {
                lines == 1 ? " was" : "s were", thousands(tokens));
 }
 
+void note_beyond(int64_t lines, int64_t tokens) {
+  if (lines > 0)
+    fmt::print(stderr,
+               "note: {} line{} longer than the {} tokens of the longest that the model learned from: worth little\n",
+               thousands(lines), lines == 1 ? " is" : "s are", thousands(tokens));
+}
+
 void note_busy(const Load& load) {
   if (const std::string note = busy_note(load); !note.empty()) fmt::print(stderr, "note: {}\n", note);
 }

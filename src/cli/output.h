@@ -40,6 +40,8 @@ void finish_output();
 
 /// A note on stderr that so many lines were cropped to so many tokens; none of none.
 void note_cropped(int64_t lines, int64_t tokens);
+/// And that some were longer than any the model learned from.
+void note_beyond(int64_t lines, int64_t tokens);
 /// And that other work took so much of the machine that what was timed took too long; none where it did not.
 void note_busy(const Load& load);
 

@@ -14,14 +14,7 @@ KERNELS_BEGIN
 /// x, at least `low` and at most `high`.
 KERNELS_INLINE FVec clamp_reg(FVec x, float low, float high) {
   const F f;
-// Where Highway's own min and max swallow it: in plain code, g++'s and clang's, and on ARM.
-#if HWY_TARGET == HWY_SCALAR || HWY_TARGET == HWY_EMU128 || HWY_ARCH_ARM
-  x = hn::IfThenElse(hn::Lt(x, hn::Set(f, low)), hn::Set(f, low), x);
-  return hn::IfThenElse(hn::Gt(x, hn::Set(f, high)), hn::Set(f, high), x);
-#else
-  // in this order: where one operand is no number x86 gives the second
-  return hn::Min(hn::Set(f, high), hn::Max(hn::Set(f, low), x));
-#endif
+  return min_reg(hn::Set(f, high), max_reg(hn::Set(f, low), x));  // in this order: not-a-number is the second
 }
 
 /// 2^(r + n) for one register, |r| <= 0.5 and n the integer in the low bits of `rounded`. Relative error 8e-8.

@@ -112,6 +112,23 @@ inline constexpr bool kMaskedMemory = true;  // masked loads and stores never to
 inline constexpr bool kMaskedMemory = false;
 #endif
 
+/// The larger of each pair; where one is not a number, the second, as x86 has it and Highway elsewhere has not.
+KERNELS_INLINE FVec max_reg(FVec a, FVec b) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  return hn::Max(a, b);
+#else
+  return hn::IfThenElse(hn::Gt(a, b), a, b);
+#endif
+}
+/// The smaller, likewise.
+KERNELS_INLINE FVec min_reg(FVec a, FVec b) {
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX2
+  return hn::Min(a, b);
+#else
+  return hn::IfThenElse(hn::Lt(a, b), a, b);
+#endif
+}
+
 template <class T>
 struct Pack;
 
@@ -234,8 +251,8 @@ ATTUNE_PACK_2(operator+, hn::Add, x + y)
 ATTUNE_PACK_2(operator-, hn::Sub, x - y)
 ATTUNE_PACK_2(operator*, hn::Mul, x* y)
 ATTUNE_PACK_2(operator/, hn::Div, x / y)
-ATTUNE_PACK_2(max, hn::Max, x > y ? x : y)
-ATTUNE_PACK_2(min, hn::Min, x < y ? x : y)
+ATTUNE_PACK_2(max, max_reg, x > y ? x : y)
+ATTUNE_PACK_2(min, min_reg, x < y ? x : y)
 #undef ATTUNE_PACK_2
 
 /// a * b + c, rounded once (f32 on machines with FMA).

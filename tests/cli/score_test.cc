@@ -46,6 +46,21 @@ TEST(Score, ALinePerPairFromFilesOrAPipe) {
   EXPECT_TRUE(run_attune({"score", model, a, b, "--total"}).out.starts_with("log p = -"));
 }
 
+TEST(Score, TextsLongerThanAnyThatWasLearnedFromAreTold) {
+  const TempFolder dir;
+  std::string words = "a dog";
+  for (int i = 0; i < 300; ++i) words += " a dog";
+  const std::string model = make_model(dir), lines = put(dir / "a", "a dog\n" + words + "\n");
+  const std::string note =
+      "note: 1 line is longer than the 50 tokens of the longest that the model learned from: worth little\n";
+  EXPECT_NE(run_attune({"score", model, lines, lines}).err.find(note), std::string::npos);
+  EXPECT_NE(run_attune({"embed", model, lines}).err.find(note), std::string::npos);
+  const auto json = lines_of(run_attune({"score", model, lines, lines, "--json", "--quiet"}).out);
+  ASSERT_EQ(json.size(), 2u);
+  EXPECT_FALSE(Json::parse(json[0]).contains("beyond"));
+  EXPECT_EQ(Json::parse(json[1])["beyond"], true);
+}
+
 TEST(Score, IsWhatTranslateTells) {
   SmallRun run;
   run.train("model", {"train.stop=30u", "train.validate=100u", "train.average=1"});

@@ -174,7 +174,7 @@ TEST(Translate, Mistakes) {
       {{"translate"}, 2, "MODEL"},
       {{"translate", dir / "text", model}, 2, "fix: attune translate " + model + " " + (dir / "text")},
       {{"test", model}, 3, "fix: add --set 'data.test="},
-      {{"test", model, "--set", "data.test=[\"" + (dir / "x") + "\", \"" + (dir / "y") + "\"]"}, 6, dir / "x"},
+      {{"test", model, "--set", "data.test=[\"" + (dir / "x") + "\", \"" + (dir / "y") + "\"]"}, 4, dir / "x"},
   };
   for (const auto& c : cases) {
     const Outcome r = run_attune(c.words);

@@ -29,6 +29,7 @@ std::string json_line(const Embedding& e) {
   const std::vector<double> numbers(e.vector.begin(), e.vector.end());
   Record r{{"vector", List(numbers.begin(), numbers.end())}};
   if (e.cropped) r.emplace_back("cropped", true);
+  if (e.beyond) r.emplace_back("beyond", true);
   return to_json(r) + "\n";
 }
 
@@ -48,7 +49,7 @@ void run_embed(const EmbedArguments& a, const Session& session) {
                  : a.pool == "last" ? Pool::last
                  : a.pool == "max"  ? Pool::max
                                     : Pool::mean;
-  int64_t done = 0, cropped = 0;
+  int64_t done = 0, cropped = 0, beyond = 0;
   std::vector<float> numbers;  // of all lines, where the head of the file comes first
   InputTexts input = open_input({a.model, a.file, a.format}, session);
   for_line_chunks(input, [&](const std::vector<std::string>& lines) {
@@ -58,6 +59,7 @@ void run_embed(const EmbedArguments& a, const Session& session) {
       else
         print(session.json ? json_line(e) : plain_line(e));
       cropped += e.cropped;
+      beyond += e.beyond && !e.cropped;
       ++done;
     }
     if (!a.npy) finish_output();  // whoever waits for it gets it
@@ -66,7 +68,10 @@ void run_embed(const EmbedArguments& a, const Session& session) {
     print(npy_head(done, embedder.width()));
     print(std::string(reinterpret_cast<const char*>(numbers.data()), numbers.size() * sizeof(float)));
   }
-  if (!session.quiet) note_cropped(cropped, embedder.longest());
+  if (!session.quiet) {
+    note_cropped(cropped, embedder.longest());
+    note_beyond(beyond, embedder.learned());
+  }
   tell_notes(input, session);
 }
 

@@ -79,6 +79,7 @@ std::string json_line(const LineScore& s) {
   for (const double x : s.token_scores) scores.push_back(x);
   Record r{{"log_prob", s.log_prob}, {"score", s.score}, {"tokens", s.tokens}, {"token_scores", scores}};
   if (s.cropped) r.emplace_back("cropped", true);
+  if (s.beyond) r.emplace_back("beyond", true);
   return to_json(r) + "\n";
 }
 
@@ -102,7 +103,7 @@ void run_score(const ScoreArguments& a, const Session& session) {
   const bool pairs = scorer.wants_sources();
   Reader reader(a, pairs, session);
   ScoreTotals totals;
-  int64_t cropped = 0;
+  int64_t cropped = 0, beyond = 0;
   std::vector<std::string> sources, targets;
   for (std::string source, target; reader.next(source, target);) {
     sources.clear();
@@ -118,12 +119,14 @@ void run_score(const ScoreArguments& a, const Session& session) {
       if (!a.total) print(session.json ? json_line(s) : fmt::format("{:.9g}\n", s.score));
       totals.add(s);
       cropped += s.cropped;
+      beyond += s.beyond && !s.cropped;
     }
     finish_output();  // whoever waits for it gets it
   }
   if (a.total) print_totals(totals, session);
   if (session.quiet) return;
   note_cropped(cropped, scorer.longest());
+  note_beyond(beyond, scorer.learned());
   fmt::print(stderr, "{} line{}, {} tokens: perplexity {:.4f}, {:.4f} bits a token, {:.4f} bits a character\n",
              thousands(totals.lines), totals.lines == 1 ? "" : "s", thousands(totals.tokens), totals.perplexity(),
              totals.bits_per_token(), totals.bits_per_character());

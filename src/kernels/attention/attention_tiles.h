@@ -165,7 +165,7 @@ HWY_INLINE Pack<float> exp2_weights(const Pack<float>& x) {
   return each([&](int i) HWY_ATTR {
     const F f;
     const auto magic = hn::Set(f, kRounder);
-    const auto bounded = hn::Max(hn::Set(f, -126.0f), x.r[i]);
+    const auto bounded = max_reg(hn::Set(f, -126.0f), x.r[i]);
     const auto rounded = hn::Add(bounded, magic);
     const auto y = exp2_part(hn::Sub(bounded, hn::Sub(rounded, magic)), rounded);
     return hn::IfThenZeroElse(hn::Lt(x.r[i], hn::Set(f, -126.0f)), y);
