@@ -192,7 +192,8 @@ Pair Writer::costing() {
   c.verb = &kCost;
   const int euros = chance(75) ? between(1, 99) : large_number();
   const int kind = below(3);
-  c.rest = kind == 0 ? price(euros, 0) : kind == 1 ? price(0, between(1, 99)) : price(between(1, 30), between(1, 99));
+  const int cents = kind == 0 ? 0 : between(1, 99);  // before the euros, whatever the compiler's order is
+  c.rest = kind == 0 ? price(euros, 0) : price(kind == 1 ? 0 : between(1, 30), cents);
   return finished(c);
 }
 
