@@ -48,6 +48,8 @@ class Classifier {
   void classify_files(const std::vector<std::string>& files, const OnClassified& on_classified) const;
   /// Whether that is what it reads, and not lines.
   bool reads_files() const;
+  /// How many texts a line has, where the recipe's data.columns tell: 1, or 2 with a tab between; otherwise 0.
+  int texts() const;
   /// All that it can say; none of a model that gives numbers. Of several heads "1:yes", "1:no", "2:...".
   const std::vector<std::string>& labels() const;
   /// Those of one of several heads, as Classification::parts has them.

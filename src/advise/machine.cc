@@ -68,9 +68,10 @@ void warn(Machine& m) {
     add("this CPU has no fused multiply-add: slow, and results differ in the last digits from machines that have it",
         "use a CPU with AVX2, or let the virtual machine see the host's CPU features");
   if (m.cpu_quota > 0 && m.cpu_quota < m.cores_allowed)
-    add(fmt::format("the container gets {:.1f} cores' worth of time but may run on {}: more threads than that wait",
-                    m.cpu_quota, m.cores_allowed),
-        fmt::format("--threads {}", std::max(1, static_cast<int>(std::floor(m.cpu_quota)))));
+    add(fmt::format("the container gets {:.1f} cores' worth of time of the {} that it may run on: {} used unless "
+                    "--threads says more",
+                    m.cpu_quota, m.cores_allowed, default_threads() == 1 ? "one is" : "no more are"),
+        "give the container more, where the machine has it");
   if (m.address_space_limit > 0 && m.address_space_limit < 4 * kGigabyte)
     add(fmt::format("ulimit -v allows {} of address space", human_bytes(m.address_space_limit)), "ulimit -v unlimited");
   if (m.memory_limit > 0 && m.memory_limit < kGigabyte)
@@ -99,7 +100,7 @@ Machine describe_machine(const std::string& folder) {
   m.isa = chosen_isa();
   m.fma = isa_has_fma(m.isa);
   m.cores = std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
-  m.cores_allowed = available_cores();
+  m.cores_allowed = allowed_cores();
   const Limits limits = read_limits();
   m.cpu_quota = limits.cpu_quota;
   m.memory = limits.memory;

@@ -173,6 +173,13 @@ NewRecipe propose_for_rows(const std::string& name, Task task, const std::vector
   SizedRecipe sized = choose_row_sizes(task, {.threads = threads, .seconds = options.seconds}, n);
   tell_files(n);
   DataSettings& d = sized.recipe.data;
+  d.train = n.train;
+  d.valid = n.valid;
+  d.test = n.test;
+  const Overlaps overlaps = count_overlaps(d, sides_of(task));
+  n.valid_in_train = overlaps.valid.in_train;
+  n.test_in_train = overlaps.test.in_train;
+  for (const std::string& sentence : overlaps.sentences()) n.notes.push_back(sentence);
   d.train = from_recipe(n.train, options.out);
   d.valid = from_recipe(n.valid, options.out);
   d.test = from_recipe(n.test, options.out);
@@ -266,7 +273,7 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
     tell(sized, look, threads, n);
   }
   tell_files(n);
-  const std::vector<std::string> same = overlaps.sentences(sides);
+  const std::vector<std::string> same = overlaps.sentences();
   remarks.insert(remarks.end(), same.begin(), same.end());
   found.tell(remarks, n);
   check_recipe(read_recipe(n.text, n.file));  // what is written must be what was meant

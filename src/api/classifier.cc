@@ -154,6 +154,14 @@ void Classifier::classify_files(const std::vector<std::string>& files, const OnC
   answer();
 }
 
+int Classifier::texts() const {
+  const DataSettings& data = body_->opened().recipe.data;
+  const std::vector<std::string>& names = data.columns.texts;
+  if (reads_files() || names.empty()) return 0;
+  const auto weights = std::count(names.begin(), names.end(), "weight");
+  return static_cast<int>(std::clamp<int64_t>(std::ssize(names) - weights - data.answers, 1, 2));
+}
+
 const std::vector<std::string>& Classifier::labels() const { return body_->labels(); }
 std::vector<std::string> Classifier::labels(size_t head) const { return body_->labels(head); }
 int64_t Classifier::longest() const { return body_->longest(); }

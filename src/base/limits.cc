@@ -1,5 +1,6 @@
 #include "base/limits.h"
 
+#include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -59,6 +60,18 @@ std::string first_line(const std::string& path) {
   std::string line;
   std::getline(in, line);
   return line;
+}
+
+int allowed_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+int available_cores(const std::string& root) {
+  const double quota = read_limits(root).cpu_quota;
+  return quota > 0 ? std::clamp(static_cast<int>(quota), 1, allowed_cores()) : allowed_cores();
 }
 
 Limits read_limits(const std::string& root) {

@@ -16,6 +16,12 @@ struct Limits {
 /// `root` stands before /proc and /sys, so that tests can bring their own.
 Limits read_limits(const std::string& root = "");
 
+/// The number of cores this process may run on: its affinity.
+int allowed_cores();
+/// How many threads it can keep at work: no more than a container's quota has cores' worth of time for, since threads
+/// beyond it are all stopped together until its next period.
+int available_cores(const std::string& root = "");
+
 /// Memory of this process in bytes: now, and at its most so far.
 int64_t resident_bytes();
 int64_t peak_resident_bytes();

@@ -1,10 +1,9 @@
 #include "base/thread_pool.h"
 
-#include <sched.h>
-
 #include <algorithm>
 
 #include "base/denormals.h"
+#include "base/limits.h"
 
 namespace attune {
 
@@ -18,13 +17,6 @@ struct ThreadPool::Job {
 
 namespace {
 thread_local bool inside_block = false;
-}
-
-int available_cores() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
-  return std::max(1u, std::thread::hardware_concurrency());
 }
 
 ThreadPool::ThreadPool(int threads) {

@@ -48,7 +48,4 @@ void parallel_for(ThreadPool* pool, int64_t blocks, FunctionRef<void(int64_t blo
 /// How many workers `parallel_for` may use: sizes per-worker scratch.
 inline int workers_of(const ThreadPool* pool) { return pool ? pool->threads() : 1; }
 
-/// The number of cores this process may run on (respects affinity).
-int available_cores();
-
 }  // namespace attune

@@ -48,7 +48,7 @@ constexpr const char* kTextKeys[] = {
 /// Pictures and graphs: no text, no tokenizer.
 void check_rows(const Recipe& r) {
   const DataFormat format = r.data.format;
-  const bool rows = format == DataFormat::idx || format == DataFormat::graph;
+  const bool rows = holds_rows(format);
   if (!reads_rows(r.task)) {
     demand(!rows, "data.format = \"{}\" holds no texts\n  fix: set task = \"{}\"",
            format == DataFormat::idx ? "idx" : "graph", format == DataFormat::idx ? "image" : "graph");

@@ -20,6 +20,13 @@ std::vector<std::string> kinds_of_head(const Choice& head) {
   return kinds.empty() ? std::vector<std::string>{head.kind} : kinds;
 }
 
+bool can_be_smoothed(const Choice& head) {
+  if (const auto crf = head.options.find("crf"); crf != head.options.end() && crf->second == Choice::Option(true))
+    return false;
+  const std::vector<std::string> heads = kinds_of_head(head);
+  return std::any_of(heads.begin(), heads.end(), [](const std::string& h) { return h != "labels" && h != "number"; });
+}
+
 bool says_numbers(const Recipe& recipe) {
   const std::vector<std::string> kinds = kinds_of_head(recipe.model.head);
   return gives_answers(recipe.task) && std::count(kinds.begin(), kinds.end(), "number") > 0;

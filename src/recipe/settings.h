@@ -18,6 +18,8 @@ constexpr bool gives_answers(Task task) { return task != Task::translate && task
 /// Whether what it reads is no text, but rows of numbers (data/row_files.h): there is no tokenizer.
 constexpr bool reads_rows(Task task) { return task == Task::image || task == Task::graph; }
 enum class DataFormat { lines, tsv, csv, conll, idx, graph };
+/// Rows of numbers, not text.
+constexpr bool holds_rows(DataFormat format) { return format == DataFormat::idx || format == DataFormat::graph; }
 enum class Overlong { error, skip, crop };
 enum class ModelShape { encoder_decoder, encoder, decoder, bag, prefix };
 constexpr bool has_encoder(ModelShape s) { return s == ModelShape::encoder_decoder || s == ModelShape::encoder; }
@@ -336,6 +338,8 @@ inline const char* decoder_key(const ModelOptions& m) {
 inline bool is_bag(const ModelOptions& m) { return has_encoder(m.shape) && encoder_kind(m).kind == "bag"; }
 /// What a head is, or, of several, each of them: "label", "number".
 std::vector<std::string> kinds_of_head(const Choice& head);
+/// Whether a head has a softmax whose targets train.label_smoothing can smooth.
+bool can_be_smoothed(const Choice& head);
 /// Whether a number is among what a model answers.
 bool says_numbers(const Recipe& recipe);
 /// What answers of a head are judged by, the usual one first.

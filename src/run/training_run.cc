@@ -215,9 +215,12 @@ TrainingPlan TrainingRun::plan() const {
   };
   add(data_.train_report, "training data");
   add(data_.valid_report, "validation data");
-  const std::vector<std::string> overlaps = data_.overlaps.sentences(sides_of(recipe_.task));
+  const std::vector<std::string> overlaps = data_.overlaps.sentences();
   p.notes.insert(p.notes.end(), overlaps.begin(), overlaps.end());
   const TrainOptions& t = recipe_.train;
+  if (t.label_smoothing > 0 && gives_answers(recipe_.task) && !can_be_smoothed(recipe_.model.head))
+    p.notes.push_back(fmt::format("train.label_smoothing has no effect: model.head = {} has no softmax over labels",
+                                  recipe_.model.head.literal()));
   if (t.average > 1 && t.validate.never() && t.save.unit == Period::Unit::minutes)
     p.notes.push_back("nothing will be averaged, since checkpoints go by the clock: give train.save in updates");
   const Mixture& mixture = data_.train.mixture;

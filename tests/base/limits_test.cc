@@ -74,5 +74,17 @@ TEST(Limits, APeakCanBeForgotten) {
   EXPECT_GE(peak_resident_bytes(), resident_bytes() / 2);
 }
 
+TEST(Limits, ThreadsAreNoMoreThanTheQuotaCanKeepAtWork) {
+  const FakeSystem s;
+  EXPECT_EQ(available_cores(s.root.path()), allowed_cores());
+  s.put("/proc/self/cgroup", "0::/\n");
+  s.put("/sys/fs/cgroup/cpu.max", "190000 100000\n");
+  EXPECT_EQ(available_cores(s.root.path()), 1) << "a second would be stopped most of the time";
+  s.put("/sys/fs/cgroup/cpu.max", "50000 100000\n");
+  EXPECT_EQ(available_cores(s.root.path()), 1) << "never none";
+  s.put("/sys/fs/cgroup/cpu.max", "100000000 100000\n");
+  EXPECT_EQ(available_cores(s.root.path()), allowed_cores());
+}
+
 }  // namespace
 }  // namespace attune

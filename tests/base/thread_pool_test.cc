@@ -5,6 +5,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "base/limits.h"
+
 namespace attune {
 namespace {
 

@@ -68,6 +68,21 @@ TEST_F(AnswerModels, ALabelAWord) {
   EXPECT_EQ(j["scores"].size(), 3u);
 }
 
+TEST(AnswerModel, LinesOfAnotherNumberOfTextsAreCounted) {
+  const AnswerModelMaker maker;
+  const std::string pairs = maker.classifier("pairs", "a\tb\tyes\nb\tc\tno\n", "columns = [\"1\", \"2\", \"3\"]\n"),
+                    ones = maker.classifier("ones", "a b\tyes\nb c\tno\n", "columns = [\"1\", \"2\"]\n"),
+                    untold = maker.classifier("untold");
+  const auto said = [&](const std::string& model, const std::string& text) {
+    return run_attune({"classify", model, put(maker.folder / "in", text), "--input-format", "lines"}).err;
+  };
+  EXPECT_EQ(said(pairs, "a\tb\na\nb\n"),
+            "note: 2 lines without a tab, and the model learned from pairs of texts: worth little\n");
+  EXPECT_EQ(said(ones, "a\tb\na\nb\n"),
+            "note: 1 line with a tab, so a pair of texts, and the model learned from one: worth little\n");
+  EXPECT_EQ(said(untold, "a\tb\na\n"), "") << "its recipe does not tell";
+}
+
 TEST_F(AnswerModels, OtherTasksAreNamed) {
   const Outcome r = run_attune({"tag", labels, folder / "classify"});
   EXPECT_EQ(r.code, 5);

@@ -46,6 +46,19 @@ TEST(TestReport, LabelsAndConfusions) {
             Json::parse(R"({"label": "yes", "given": "no", "count": 1, "share": 33.333333, "example": "c"})"));
 }
 
+TEST(TestReport, LabelsThatNobodyLearned) {
+  const AnswerModelMaker maker;
+  const std::string model = maker.classifier();
+  const auto notes = [&](const std::string& text) {
+    return run_attune({"test", model, "--set", test_set(put(maker.folder / "t.tsv", text))}).err;
+  };
+  EXPECT_EQ(notes("yes\ta\nno\tb c\n").find("label"), std::string::npos);
+  EXPECT_NE(
+      notes("yes\ta\nmaybe\tc\nmaybe\ta b\n")
+          .find("note: 1 label of the test data (\"maybe\") is not in the training data: 2 answers can't be right\n"),
+      std::string::npos);
+}
+
 /// An int8 copy is reported on as the model is.
 TEST(TestReport, OfSmallerCopies) {
   const AnswerModelMaker maker;

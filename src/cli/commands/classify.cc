@@ -62,9 +62,11 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
   }
   if (a.files.size() > 1)
     throw Error(ErrorKind::usage, "this model reads the lines of one file\n  fix: name one, or pipe several into it");
-  int64_t cropped = 0;
+  int64_t cropped = 0, other = 0;
+  const int texts = classifier.texts();
   InputTexts input = open_input({a.model, a.files.empty() ? "-" : a.files[0], a.format}, session);
   for_line_chunks(input, [&](const std::vector<std::string>& lines) {
+    for (const std::string& line : lines) other += texts > 0 && (line.find('\t') == line.npos) != (texts == 1);
     for (const Classification& c : classifier.classify(lines, a.options)) {
       cropped += c.cropped;
       if (session.json)
@@ -75,6 +77,10 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
     finish_output();
   });
   if (!session.quiet) note_cropped(cropped, classifier.longest());
+  if (!session.quiet && other > 0)
+    fmt::print(stderr, "note: {} line{} {}: worth little\n", thousands(other), other == 1 ? "" : "s",
+               texts == 2 ? "without a tab, and the model learned from pairs of texts"
+                          : "with a tab, so a pair of texts, and the model learned from one");
   tell_notes(input, session);
 }
 
@@ -96,8 +102,10 @@ void add_classify(CLI::App& app, Session& session) {
       "edges.tsv");
   add_input_format(command, a->format);
   command->add_flag("--scores", a->scores, "a tab and the probability behind the label");
-  command->add_flag("--windows", a->options.windows,
-                    "read texts that are too long in windows, and take the mean; otherwise their end is left out");
+  command->add_flag(
+      "--windows", a->options.windows,
+      "read texts that are too long in windows, and take the mean; otherwise, and of pairs, their end is left "
+      "out");
   command
       ->add_option("--batch-tokens", a->options.batch_tokens, "tokens that are read at the same time (default: 4096)")
       ->type_name("N")

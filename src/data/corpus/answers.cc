@@ -262,7 +262,7 @@ void weigh_labels(LabelWeights how, int32_t labels, Corpus& corpus) {
 text::Labels learn_labels(const DataSettings& data, const std::vector<std::string>& heads) {
   std::vector<std::map<std::string, int64_t>> counts(heads.size());
   if (heads == std::vector<std::string>{"number"}) return text::Labels({});
-  if (data.format == DataFormat::idx || data.format == DataFormat::graph) {
+  if (holds_rows(data.format)) {
     const auto rows = open_rows({data.train, "data.train"}, data.format);
     for (RowExample e; rows->next(e);)
       for (const std::string& name : e.answers)

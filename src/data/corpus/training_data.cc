@@ -131,7 +131,7 @@ int64_t TrainingData::bytes() const {
 TrainingData read_training_data(const DataSettings& options, const Encoders& encoders, uint64_t seed, ThreadPool* pool,
                                 const CorpusPlace* place) {
   TrainingData data;
-  const bool text_was_read = read_train(options, encoders, seed, pool, place, data) && !encoders.rows;
+  const bool was_read = read_train(options, encoders, seed, pool, place, data);
   mix_corpora(options, encoders.sides(), data);
   for (Corpus* c : {&data.train, &data.valid}) {
     c->masked = encoders.masked;
@@ -145,7 +145,7 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
          "data.train has {} tokens to train on, fewer than one window of data.max_length = {}\n"
          "  fix: lower data.max_length, or add text",
          thousands(data.train.target.tokens()), thousands(options.max_length));
-  if (text_was_read) data.overlaps = overlaps_of(options, encoders.sides());
+  if (was_read) data.overlaps = overlaps_of(options, encoders.sides());
   const bool own_nodes = options.valid.empty() && options.format == DataFormat::graph;
   if (options.valid.empty() && !own_nodes) return data;
   const auto remember = [&](std::string_view source, std::string_view target) {

@@ -11,15 +11,16 @@ namespace attune {
 /// Of some files that are not for training.
 struct Overlap {
   int64_t examples = 0;  // looked at: up to kMost; of lines, those that are long enough to be no accident
-  int64_t in_train = 0;  // of them: their source (the text that is read) stands in the training files, letter by letter
+  int64_t in_train = 0;  // of them: what is read of them stands in the training files, letter by letter, pixel by pixel
+  const char* unit = "texts";
 
   static constexpr int64_t kMost = 1'000'000;
   /// A sentence with what to do; "" where there is nothing to tell. `what`: "validation" or "test".
-  std::string sentence(const std::string& what, Sides sides) const;
+  std::string sentence(const std::string& what) const;
 };
 struct Overlaps {
   Overlap valid, test;
-  std::vector<std::string> sentences(Sides sides) const;
+  std::vector<std::string> sentences() const;
 };
 
 /// Reads valid and test, which may be none, then train; memory goes by the examples of the former.
