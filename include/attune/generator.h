@@ -43,6 +43,7 @@ struct GeneratedText {
   bool cut_off = false;               // it reached its greatest length
   bool cropped = false;               // the prompt was longer than the model can see: it did not see its begin
   std::vector<GeneratedText> others;  // with n_best > 1
+  int64_t unknown = 0;                // pieces of the prompt that the model does not know; they read as U+2047
 };
 
 /// Never changes once made; safe to share between threads.

@@ -180,6 +180,7 @@ GeneratedText Generator::Body::told(const Growing& t, const GenerateOptions& opt
   out.score = sum / length_penalty(std::max<int64_t>(1, std::ssize(t.token_scores)), options.length_penalty);
   out.cut_off = !t.finished && !t.stopped;
   out.cropped = t.cropped;
+  out.unknown = std::count(t.ids.begin(), t.ids.begin() + static_cast<ptrdiff_t>(t.given), text::kUnknown);
   return out;
 }
 

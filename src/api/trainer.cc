@@ -83,9 +83,9 @@ Trainer::Trainer(const TrainerOptions& options) : body_(std::make_unique<Body>()
     fail(ErrorKind::usage, "{} is a file, and --out names a folder\n  fix: choose another name", body_->out);
   with_places(body_->recipe.places, [&] {
     settle_position(body_->recipe);
-    refuse_what_is_not_there(body_->recipe);
     // A run that was begun goes on, whatever it says.
     if (o.fresh || checkpoints(body_->out).empty()) refuse_unused(body_->recipe);
+    refuse_what_is_not_there(body_->recipe);
     const DataSettings& data = body_->recipe.data;
     check_files("data.train", data.train, data.encoding);
     check_files("data.valid", data.valid, data.encoding);

@@ -182,7 +182,7 @@ Var Parameters::var(Ctx& ctx, int i, Gradients* to) const {
 
 Gradients::Gradients(const Parameters& parameters)
     : parameters_(parameters),
-      data_(parameters.size()),
+      data_(parameters.changing()),
       written_(std::make_unique<bool[]>(static_cast<size_t>(parameters.count()))) {
   check(!parameters.holds_int8(), "gradients", "an int8 model is for use and can't be trained");
 }
@@ -191,7 +191,8 @@ void Gradients::start() { std::fill_n(written_.get(), parameters_.count(), false
 
 void Gradients::finish() {
   for (int i = 0; i < parameters_.count(); ++i)
-    if (!written_[static_cast<size_t>(i)]) std::fill_n(grad(i).as<float>(), grad(i).size(), 0.0f);
+    if (!written_[static_cast<size_t>(i)] && !parameters_.is_frozen(i))  // of what is frozen there is none
+      std::fill_n(grad(i).as<float>(), grad(i).size(), 0.0f);
 }
 
 Tensor Gradients::grad(int i) const { return Tensor(data_.data() + parameters_.offset(i), parameters_.value(i).shape); }

@@ -26,6 +26,9 @@ LookedAt::LookedAt(const Model& model, const AttentionChoice& asked, const Guide
   const AttentionChoice choice = by_guide(asked, guide);
   head_ = std::max(choice.head, -1);
   const bool of_encoder = at_ == AttentionSite::encoder, cross = at_ == AttentionSite::cross;
+  if (of_encoder ? !model.encoder() : !model.decoder())
+    fail(ErrorKind::usage, "this model has no {}\n  fix: leave out --at, or give --at {}",
+         of_encoder ? "encoder" : "decoder", of_encoder ? "decoder" : "encoder");
   layers_ = static_cast<int>(of_encoder ? model.encoder()->attention_layers()
                              : cross    ? model.decoder()->cross_layers()
                                         : model.decoder()->attention_layers());
@@ -71,7 +74,10 @@ AttentionLook LookedAt::operator()(const Tokenizers& tokenizers, const SentenceP
   p.weights = weights_of(layer_, pair, arena);
   if (p.weights.empty())
     fail(ErrorKind::usage,
-         "the attention of {} layer {} has no weights to look at\n  fix: see `attune info mechanisms`", stack_, layer_);
+         "the attention of {} layer {} has no weights to look at\n  fix: choose a layer of another mechanism by "
+         "--layer, or "
+         "another part by --at, where there is one",
+         stack_, layer_);
   std::vector<int32_t> read{text::kBegin};  // while it says the target
   if (!pair.target.empty()) read.insert(read.end(), pair.target.begin(), pair.target.end() - 1);
   const text::Tokenizer& target = *tokenizers.target;

@@ -96,7 +96,7 @@ void refuse_model(const Recipe& recipe, const std::string& name) {
   constexpr Use kUses[] = {{"translates", "translate"},         {"goes on with texts", "generate"},
                            {"classifies texts", "classify"},    {"labels words", "tag"},
                            {"classifies pictures", "classify"}, {"labels the nodes of graphs", "classify"}};
-  const bool masked = recipe.task == Task::language && recipe.model.shape == ModelShape::encoder;
+  const bool masked = guesses_missing_words(recipe);
   const Use use = masked ? Use{"guesses words that are missing", "embed"} : kUses[static_cast<size_t>(recipe.task)];
   fail(ErrorKind::model, "{} is a model for another task: it {}\n  fix: use `attune {}`{}", name, use.what, use.command,
        masked ? ", or begin another training with it: train.start" : "");

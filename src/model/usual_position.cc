@@ -17,7 +17,8 @@ bool turns(const Choice& attention) {
 
 bool has_use(const Choice& family) {
   for (const ModelKind& k : model_kinds())
-    if (family.kind == k.name) return std::find(k.ignores.begin(), k.ignores.end(), "position") == k.ignores.end();
+    if (family.kind == k.name)
+      return std::find(k.ignores.begin(), k.ignores.end(), std::string_view("position")) == k.ignores.end();
   return true;
 }
 

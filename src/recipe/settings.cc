@@ -119,7 +119,7 @@ Recipe defaults_for(const Recipe& r) {
     defaults.train.metric = metrics_of_head(kinds_of_head(r.model.head)[0])[0];
     defaults.data.answers = std::ssize(kinds_of_head(r.model.head));
   }
-  if (r.task == Task::language && r.model.shape == ModelShape::encoder) defaults.model.head.kind = "words";
+  if (guesses_missing_words(r)) defaults.model.head.kind = "words";
   return defaults;
 }
 

@@ -334,6 +334,10 @@ inline const char* encoder_key(const ModelOptions& m) {
 inline const char* decoder_key(const ModelOptions& m) {
   return m.decoder.kind.empty() ? "model.kind" : "model.decoder";
 }
+/// Language models that learn from words that are missing, and write nothing.
+inline bool guesses_missing_words(const Recipe& r) {
+  return r.task == Task::language && r.model.shape == ModelShape::encoder;
+}
 /// Whether what reads is a bag of words.
 inline bool is_bag(const ModelOptions& m) { return has_encoder(m.shape) && encoder_kind(m).kind == "bag"; }
 /// What a head is, or, of several, each of them: "label", "number".

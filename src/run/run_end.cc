@@ -47,8 +47,7 @@ TrainingOutcome TrainingRun::outcome(Ended ended) const {
              : ended == Ended::finished ? TrainingOutcome::Reason::finished
                                         : TrainingOutcome::Reason::out_of_patience;
   o.model = out_;
-  const bool masked = recipe_.task == Task::language && recipe_.model.shape == ModelShape::encoder;
-  o.task = masked ? "missing words" : task_names()[static_cast<size_t>(recipe_.task)];
+  o.task = guesses_missing_words(recipe_) ? "missing words" : task_names()[static_cast<size_t>(recipe_.task)];
   o.updates = progress_.updates;
   o.best_update = progress_.best_update;
   if (progress_.best_update > 0) o.best_score = std::abs(progress_.best_score);

@@ -16,6 +16,8 @@ namespace {
 
 constexpr size_t kSamples = 3;
 constexpr int64_t kMostPieces = 64;  // of a picture, on a side
+/// Source tokens that are translated at a time: what their search holds must not be more than an update does.
+constexpr int64_t kSearchTokens = 2048;
 
 /// The entropy of the targets' own frequencies: no model that does without what came before has less loss on them.
 double loss_by_frequency(const Corpus& corpus) {
@@ -48,7 +50,9 @@ Validator::Validator(const Model& model, const TrainingData& data, const Tokeniz
 }
 
 std::vector<std::string> Validator::translations() {
-  Batches batches(data_.valid, in_order(recipe_.train, data_.valid));
+  BatchOptions in_parts = in_order(recipe_.train, data_.valid);
+  in_parts.tokens = std::min(in_parts.tokens, std::max(kSearchTokens, data_.valid.longest()));
+  Batches batches(data_.valid, in_parts);
   Batch batch;
   std::vector<std::string> lines(static_cast<size_t>(data_.valid.size()));
   Arena arena;

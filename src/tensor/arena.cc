@@ -90,6 +90,13 @@ Arena::Block Arena::new_live(const Live& live) {
   return b;
 }
 
+/// Whether a block that lives is there: one that the rehearsal had seen given back by now. Blocks are a few hundred.
+bool Arena::is_taken(const char* from, int64_t bytes) const {
+  return std::any_of(live_.begin(), live_.end(), [&](const Live& l) {
+    return l.address && l.address < from + bytes && from < l.address + l.bytes;
+  });
+}
+
 Arena::Block Arena::allocate(int64_t bytes) {
   check(bytes >= 0, "arena", "a block of {} bytes", bytes);
   bytes = std::max(round_up(bytes, kAlign), kAlign);
@@ -100,7 +107,8 @@ Arena::Block Arena::allocate(int64_t bytes) {
   if (mode_ == Mode::planned) {
     const auto i = static_cast<size_t>(request_++);
     if (i < plan_.size.size() && bytes <= plan_.size[i])
-      return new_live({planned_base_ + plan_.offset[i], bytes, static_cast<int32_t>(i), -1});
+      if (char* at = planned_base_ + plan_.offset[i]; !is_taken(at, bytes))
+        return new_live({at, bytes, static_cast<int32_t>(i), -1});
     ++overflows_;
   }
   return new_live(take_free(bytes));

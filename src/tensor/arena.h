@@ -50,7 +50,8 @@ class Arena {
   int64_t reserved() const { return reserved_; }
   int64_t peak() const { return peak_; }
   int64_t in_use() const { return in_use_; }
-  /// Requests that did not fit the plan and were served by growing; 0 when the rehearsal covered the step.
+  /// Requests that did not fit the plan, or whose place was still taken, and were served by growing; 0 when the
+  /// rehearsal covered the step.
   int64_t overflows() const { return overflows_; }
 
  private:
@@ -76,6 +77,7 @@ class Arena {
   };
 
   Block new_live(const Live& live);
+  bool is_taken(const char* from, int64_t bytes) const;
   Live take_free(int64_t bytes);
   void give_free(const Free& piece);
   char* map(int64_t bytes);

@@ -74,7 +74,7 @@ Gradients& GradientTree::sum(ThreadPool* pool) {
 }
 
 void GradientTree::add(Gradients* to, Gradients* from, ThreadPool* pool) {
-  const Tensor sum(to->data(), Shape{parameters_.size()}), other(from->data(), Shape{parameters_.size()});
+  const Tensor sum(to->data(), Shape{parameters_.changing()}), other(from->data(), Shape{parameters_.changing()});
   kernels::pairwise(kernels::Pairwise::add, kernels::Spread::none, sum, other, sum, pool);
 }
 

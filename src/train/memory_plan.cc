@@ -104,7 +104,8 @@ MemoryEstimate estimate_memory(const Model& model, const TrainOptions& o, const 
   MemoryEstimate m;
   m.parameters = 3 * numbers;  // the weights, and their panels for both directions
   m.moments = run.remembered + (o.ema > 0 ? numbers : 0);
-  m.gradients = GradientTree::most(run.threads, o.shards * o.accumulate) * numbers;
+  m.gradients = GradientTree::most(run.threads, o.shards * o.accumulate) * model.parameters().changing() *
+                static_cast<int64_t>(sizeof(float));
   m.activations = run.threads * (plan.worker.peak + plan.to_sample);
   m.streams = StreamMemory(model.memories()).bytes(o.batch_tokens.tokens / run.longest + 1);
   return m;

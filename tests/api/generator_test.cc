@@ -114,6 +114,8 @@ TEST(Generator, TextsGoOnBeyondTheWindow) {
   const std::string prompt(50, 'o');
   EXPECT_TRUE(g.generate(prompt, {.max_length = 3}).cropped);
   EXPECT_FALSE(g.generate("o", {.max_length = 3}).cropped);
+  EXPECT_EQ(g.generate("one", {.max_length = 3}).unknown, 0);
+  EXPECT_EQ(g.generate("one \u03a9", {.max_length = 3}).unknown, 1);
   const GeneratedText two = g.generate("one two\nthree", {.max_length = 5});
   EXPECT_TRUE(two.text.starts_with("one two\nthree")) << two.text;
 }

@@ -119,6 +119,9 @@ TEST(Guide, MistakesLeaveNoTrace) {
                 ErrorKind::recipe)
                 .find("has no weights that can be guided"),
             std::string::npos);
+  const Sets of_rnn{"train.guide={weight = 1, kind = \"diagonal\"}", "model.kind=rnn"};
+  EXPECT_NE(error_of([&] { run.train("out", of_rnn); }, ErrorKind::recipe).find("has no use for it"),
+            std::string::npos);
   put(run.folder / "train.align", "0-0\n");
   EXPECT_NE(error_of([&] { run.train("out", run.guided(1)); }, ErrorKind::data).find("train.align has 1 line"),
             std::string::npos);

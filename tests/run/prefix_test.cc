@@ -47,6 +47,10 @@ TEST(Prefix, OneDecoderCopiesLetters) {
   const AttentionLook look = t.attention("a b c d");
   EXPECT_EQ(look.columns.size(), 5u);
   EXPECT_EQ(look.rows.size(), 5u);
+  EXPECT_NE(error_of([&] {
+              t.attention("a b c d", {.at = AttentionSite::encoder});
+            }).find("this model has no encoder\n  fix: leave out --at, or give --at decoder"),
+            std::string::npos);
   EXPECT_NE(error_of([&] { t.translate("a b", {.coverage_penalty = 0.2}); }).find("coverage penalty"),
             std::string::npos);
 }

@@ -194,10 +194,21 @@ TEST(Arena, WhatThePlanDidNotForeseeIsServedAndCounted) {
   EXPECT_EQ(arena.reserved(), reserved);  // what was added is kept
 
   arena.begin_step();
-  std::vector<Arena::Block> blocks;
-  for (size_t i = 0; i < trace.bytes.size() + 2; ++i) blocks.push_back(arena.allocate(1));
+  for (size_t i = 0; i < trace.bytes.size() + 2; ++i) arena.release(arena.allocate(1));
   EXPECT_EQ(arena.overflows(), 6);  // more requests than were rehearsed
-  for (auto b : blocks) arena.release(b);
+}
+
+TEST(Arena, WhatLivesLongerThanRehearsedIsNotWrittenOver) {
+  Arena arena;
+  Trace rehearsed, longer;
+  rehearsed.bytes = longer.bytes = {1000, 1000};
+  rehearsed.events = {{0, true}, {0, false}, {1, true}, {1, false}};  // one after the other: they share a place
+  longer.events = {{0, true}, {1, true}, {0, false}, {1, false}};
+  arena.adopt(rehearse(arena, rehearsed));
+  play(arena, longer, true);
+  EXPECT_EQ(arena.overflows(), 1);
+  play(arena, rehearsed, true);
+  EXPECT_EQ(arena.overflows(), 1);
 }
 
 TEST(Arena, AForgottenBlockIsReported) {

@@ -99,6 +99,9 @@ class Program {
     if (cropped_ > 0 && !session_.quiet)
       fmt::print(stderr, "note: of {} prompt{} the model could not see the begin\n", thousands(cropped_),
                  cropped_ == 1 ? "" : "s");
+    if (unknown_ > 0 && !session_.quiet)
+      fmt::print(stderr, "note: {} prompt{} letters or words that the model does not know: it reads ⁇ there\n",
+                 thousands(unknown_), unknown_ == 1 ? " has" : "s have");
   }
 
  private:
@@ -117,6 +120,7 @@ class Program {
   void say(const std::vector<std::string>& prompts, const GenerateOptions& options, bool as_it_is) {
     for (const GeneratedText& t : generator_.generate(prompts, options)) {
       cropped_ += t.cropped;
+      unknown_ += t.unknown > 0;
       print(session_.json ? json_line(t) : as_it_is && !a_.scores ? t.text + "\n" : lines_of(t));
       ++done_;
     }
@@ -148,6 +152,7 @@ class Program {
     finish_output();
     const GeneratedText t = generator_.generate(prompt, options);
     cropped_ += t.cropped;
+    unknown_ += t.unknown > 0;
     if (t.continuation.starts_with(told)) print(t.continuation.substr(told.size()));
     print("\n");
   }
@@ -155,7 +160,7 @@ class Program {
   const GenerateArguments& a_;
   const Session& session_;
   const Generator generator_;
-  int64_t done_ = 0, cropped_ = 0;
+  int64_t done_ = 0, cropped_ = 0, unknown_ = 0;
 };
 
 }  // namespace

@@ -69,14 +69,14 @@ class Loader {
       for (TextPair pair; !round.full() && (more = reader_.next(pair));) {
         round.add(pair);
         if (!alignment_) continue;
-        const auto& links = alignment_->next(pair, reader_.report().pairs);
+        const auto& links = alignment_->next(pair, reader_.begins());
         round.links.insert(round.links.end(), links.begin(), links.end());
       }
       const int64_t pairs = std::ssize(round.items), blocks = (pairs + kBlock - 1) / kBlock;
       parallel_for(pool, blocks, [&](int64_t block, int) { encode(round, block); });
       for (int64_t i = 0; i < pairs; ++i) keep(round, i, to);
     }
-    if (alignment_) alignment_->finish(reader_.report().pairs);
+    if (alignment_) alignment_->finish(reader_.begins(), reader_.report().pairs);
   }
 
  private:
@@ -272,9 +272,13 @@ void refuse_empty(const PairReport& report, const std::vector<std::string>& file
                   Overlong overlong) {
   if (report.kept > 0) return;
   const auto why = report.sentences(overlong);
-  fail(ErrorKind::data, "{}: no {} is left of {} read from {}\n  fix: {}", key,
+  const bool too_long = report.overlong.count > 0 && overlong == Overlong::skip;
+  fail(ErrorKind::data, "{}: no {} is left of {} read from {}{}\n  fix: {}", key,
        has_source(report.sides) ? "pair of lines" : "line", thousands(report.pairs), join(files, ", "),
-       why.empty() ? "the files are empty" : why.front());
+       why.empty() ? "" : ": " + why.front(),
+       too_long            ? "raise data.max_length, or set data.overlong = \"crop\""
+       : report.pairs == 0 ? "the files are empty: name others"
+                           : "name files that have text");
 }
 
 void refuse_other_letters(const PairReport& report, const std::string& key) {

@@ -58,13 +58,18 @@ bool AlignmentReader::next_line(std::string_view& line) {
   return true;
 }
 
-const std::vector<text::Link>& AlignmentReader::next(const TextPair& pair, int64_t read) {
-  if (open_ != pair.place.files) {
-    finish_file(read - pair.place.line - before_);
-    before_ = read - pair.place.line;
-    open_ = pair.place.files;
-    reader_ = std::make_unique<LineReader>(files_[static_cast<size_t>(open_)]);
+/// The file of that pair of files; those before it are read to their ends.
+void AlignmentReader::open_to(int32_t files, const std::vector<int64_t>& begins) {
+  while (open_ < files) {
+    const auto next = static_cast<size_t>(open_ + 1);
+    if (open_ >= 0) finish_file(begins[next] - begins[next - 1]);
+    reader_ = std::make_unique<LineReader>(files_[next]);
+    ++open_;
   }
+}
+
+const std::vector<text::Link>& AlignmentReader::next(const TextPair& pair, const std::vector<int64_t>& begins) {
+  open_to(pair.place.files, begins);
   std::string_view line;
   do {
     if (!next_line(line))
@@ -89,15 +94,16 @@ const std::vector<text::Link>& AlignmentReader::next(const TextPair& pair, int64
 }
 
 void AlignmentReader::finish_file(int64_t lines) {
-  if (!reader_) return;
   std::string_view line;
   while (next_line(line)) {}
   if (reader_->line() < lines || (reader_->line() > lines && !truncate_))
     fail(ErrorKind::data, "{} has {} line{}, its training files have {}\n  fix: a line must stand for a line",
          reader_->file(), thousands(reader_->line()), reader_->line() == 1 ? "" : "s", thousands(lines));
-  reader_.reset();
 }
 
-void AlignmentReader::finish(int64_t read) { finish_file(read - before_); }
+void AlignmentReader::finish(const std::vector<int64_t>& begins, int64_t read) {
+  open_to(static_cast<int32_t>(begins.size()) - 1, begins);
+  if (open_ >= 0) finish_file(read - begins.back());
+}
 
 }  // namespace attune

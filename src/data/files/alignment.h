@@ -43,23 +43,24 @@ class AlignmentReader {
   /// A file for each pair of files of data.train: ErrorKind::recipe when there are `pairs` of these and not as many.
   AlignmentReader(const std::vector<std::string>& files, size_t pairs, bool truncate);
 
-  /// The links of the pair that was just read; `read` is how many lines all pairs have had so far, the skipped ones
-  /// counted. ErrorKind::data, with file and line, for what is no link, for words that there are not, and for files
-  /// that are shorter or longer than the corpus.
-  const std::vector<text::Link>& next(const TextPair& pair, int64_t read);
-  /// After the last pair.
-  void finish(int64_t read);
+  /// The links of the pair that was just read; `begins` is how many lines had been read before each of the pairs of
+  /// files that are open so far, skipped ones counted: a pair of files may have no pair that is kept. ErrorKind::data,
+  /// with file and line, for what is no link, for words that there are not, and for files that are shorter or longer
+  /// than the corpus.
+  const std::vector<text::Link>& next(const TextPair& pair, const std::vector<int64_t>& begins);
+  /// After the last pair; `read`: lines of all.
+  void finish(const std::vector<int64_t>& begins, int64_t read);
   /// Of all lines so far.
   std::string content_hash() const { return hash_.hex(); }
 
  private:
   bool next_line(std::string_view& line);
+  void open_to(int32_t files, const std::vector<int64_t>& begins);
   void finish_file(int64_t lines);
 
   std::vector<std::string> files_;
   bool truncate_;
   int32_t open_ = -1;
-  int64_t before_ = 0;  // lines of the files that are done
   std::unique_ptr<LineReader> reader_;
   std::vector<text::Link> links_;
   ContentHash hash_;

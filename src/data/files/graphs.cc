@@ -4,8 +4,8 @@
 //   or p1    theory train  3 17         all values, where one of them has a point or the column is called "values" from
 //   to                         edges lead both ways; every node has one to itself too
 //
-// A graph is one example. Which nodes count is told by their split: train, valid (or val, dev), test, nothing ("" or
-// "-"); without any split, all that have a label. A label may be missing likewise.
+// A graph is one example. Which nodes count is told by their split: train, valid (or val, dev), test, nothing ("", "-",
+// none or unlabelled); without any split, all that have a label. A label may be missing likewise.
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -53,6 +53,7 @@ std::string cell_of(std::string_view cell) {
 std::string split_of(std::string_view cell, const std::string& place) {
   std::string word = text::lower_case(cell_of(cell));
   if (word == "val" || word == "dev" || word == "validation") word = "valid";
+  if (word == "none" || word == "unlabelled" || word == "unlabeled") word.clear();
   if (!word.empty() && std::find(kSplits.begin(), kSplits.end(), word) == kSplits.end())
     fail(ErrorKind::data, "{}: the split \"{}\" is none of train, valid, test\n  fix: write one of them, or - for none",
          place, trim(cell));

@@ -101,6 +101,7 @@ bool PairReader::open_files() {
   target_.reset();
   if (open_ + 1 == static_cast<int32_t>(files_.size())) return false;
   const auto& [source, target] = files_[static_cast<size_t>(++open_)];
+  begins_.push_back(report_.pairs);
   const Encoding encoding = encoding_of(options_.encoding);
   is_open_ = true;
   if (!options_.weights.texts.empty())
@@ -176,7 +177,9 @@ void PairReader::check_row(const PairPlace& at) {
   const size_t has = row_.size(), needed = columns_.needed();
   const bool csv = options_.format == DataFormat::csv, two = has_source(report_.sides);
   const std::string between = options_.delimiter != "auto" ? in_quotes(options_.delimiter) : csv ? "comma" : "tab";
-  std::string wanted = columns_.count > 0 ? std::to_string(columns_.count) : fmt::format("at least {}", needed);
+  std::string wanted = columns_.count > 0 ? std::to_string(columns_.count)
+                       : has > needed     ? fmt::format("{} or {}", needed, needed + 1)
+                                          : fmt::format("at least {}", needed);
   if (options_.columns.texts.empty() && !options_.header && options_.format != DataFormat::conll)
     wanted += report_.sides == Sides::answers ? fmt::format(": label, {}, text", between)
               : two                           ? fmt::format(": source, {}, target", between)

@@ -62,6 +62,8 @@ class PairReader {
   bool next(TextPair& pair);
 
   std::string place(const PairPlace& place, int side) const;
+  /// How many pairs had been read, skipped ones counted, when each pair of files was opened.
+  const std::vector<int64_t>& begins() const { return begins_; }
   /// Counts so far.
   const PairReport& report() const { return report_; }
   PairReport& report() { return report_; }
@@ -81,6 +83,7 @@ class PairReader {
   std::vector<std::array<std::string, 2>> files_;
   DataSettings options_;
   bool keep_empty_;
+  std::vector<int64_t> begins_;
   int32_t open_ = -1;     // which of files_
   bool is_open_ = false;  // it has not come to its end
   std::unique_ptr<LineReader> source_, target_, weights_;

@@ -117,7 +117,7 @@ Var RoutingAttention::in_order(const Pass& pass, const Var& x, const Rearrangeme
 
 /// Sums and numbers of the rows of each cluster: what the centroids will move towards.
 void RoutingAttention::gather(const Pass& pass, const Var& x, const std::vector<int32_t>& clusters) const {
-  if (!pass.gradients || !pass.ctx.training || pass.recomputing) return;
+  if (!pass.gradients || !pass.ctx.training || pass.recomputing || pass.parameters.is_frozen(centroids_)) return;
   const Tensor sums = pass.gradients->grad(centroids_);
   bool* written = pass.gradients->written(centroids_);
   const int64_t heads = setup_.heads, dim = setup_.dim;

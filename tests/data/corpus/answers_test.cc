@@ -127,7 +127,8 @@ TEST(AnswersData, Columns) {
                 .find("1 column, wanted at least 2: label, tab, text\n"
                       "  fix: write the label and a tab in front"),
             std::string::npos);
-  EXPECT_NE(error_of([&] { read("a\tb\tc\td\n"); }, ErrorKind::data).find("4 columns"), std::string::npos);
+  EXPECT_NE(error_of([&] { read("a\tb\tc\td\n"); }, ErrorKind::data).find("4 columns, wanted 2 or 3: label"),
+            std::string::npos);
 }
 
 /// Batches of answers: no marks on what is to be said, one in front of what is read, and where words begin.

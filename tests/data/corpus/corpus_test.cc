@@ -67,12 +67,13 @@ TEST(Corpus, NothingLeftIsAnError) {
               read_corpus({none, none}, "data.valid", {}, kNumbers, nullptr);
             }),
             "data: data.valid: no pair of lines is left of 0 read from " + none + ", " + none +
-                "\n  fix: the files are empty");
+                "\n  fix: the files are empty: name others");
   EXPECT_EQ(error_with_kind([&] {
               read_corpus({a, blank}, "data.valid", {}, kNumbers, nullptr);
             }),
             "data: data.valid: no pair of lines is left of 2 read from " + a + ", " + blank +
-                "\n  fix: 2 pairs with an empty side skipped (" + blank + ":1, " + blank + ":2)");
+                ": 2 pairs with an empty side skipped (" + blank + ":1, " + blank +
+                ":2)\n  fix: name files that have text");
 }
 
 TEST(Corpus, AnEncoderThatThrowsIsHeard) {

@@ -240,9 +240,10 @@ TEST(Texts, Messages) {
   };
   for (const bool stream : {true, false})
     EXPECT_EQ(reads(none, stream),
-              "data: data.valid: no line is left of 0 read from " + none + "\n  fix: the files are empty");
+              "data: data.valid: no line is left of 0 read from " + none + "\n  fix: the files are empty: name others");
   EXPECT_EQ(reads(blank, false), "data: data.valid: no line is left of 2 read from " + blank +
-                                     "\n  fix: 2 empty lines skipped (" + blank + ":1, " + blank + ":2)");
+                                     ": 2 empty lines skipped (" + blank + ":1, " + blank +
+                                     ":2)\n  fix: name files that have text");
   EXPECT_EQ(error_with_kind([&] { read_corpus({}, "data.valid", settings(true), kTextsOneSide, nullptr); }),
             "recipe: data.valid names no files\n  fix: data.valid = [\"train.txt\"]");
   DataSettings o = settings(true, 64);

@@ -123,6 +123,26 @@ TEST_F(AlignmentFiles, OfSeveralPairsOfFiles) {
   EXPECT_NE(error_with_kind(read_both).find("a.align has 5 lines, its training files have 4"), std::string::npos);
 }
 
+TEST_F(AlignmentFiles, OfFilesWithoutAnyPairThatIsKept) {
+  const std::string none = put(dir / "n.en", "\n\n"), other = put(dir / "n.de", "1\n2\n");
+  const std::string first = put(dir / "a.align", "0-0\n\n\n0-1\n"), second = put(dir / "n.align", "\n\n");
+  const Links one{{0}, {}, {}, {}, {}, {0}};
+  const auto read_files = [&](const std::vector<std::string>& files, const std::vector<std::string>& alignments) {
+    options.alignment = alignments;
+    return links_of(read_corpus(files, "data.train", options, aligned_numbers(), nullptr).corpus.alignment);
+  };
+  Links twice = one;
+  twice.insert(twice.end(), one.begin(), one.end());
+  EXPECT_EQ(read_files({none, other, en, de}, {second, first}), one);
+  EXPECT_EQ(read_files({en, de, none, other}, {first, second}), one);
+  EXPECT_EQ(read_files({en, de, none, other, en, de}, {first, second, first}), twice);
+  put(second, "\n\n\n");
+  EXPECT_NE(error_with_kind([&] {
+              read_files({en, de, none, other}, {first, second});
+            }).find("n.align has 3 lines, its training files have 2"),
+            std::string::npos);
+}
+
 TEST(AlignedBatches, RowsKnowTheirSources) {
   const TempFolder dir;
   const int lines = 400;

@@ -147,6 +147,8 @@ TEST(Graphs, BrokenFilesAreNamed) {
             std::string::npos);
   EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrian\t1\n", ""),
             at + ":1: the split \"trian\" is none of train, valid, test\n  fix: write one of them, or - for none");
+  EXPECT_EQ(trouble_of_graph(dir.path(), "a\tx\ttrain\t1\nb\ty\tunlabelled\t1\nc\t-\tnone\t1\n", "a\tb\n"),
+            "nothing was thrown");
   EXPECT_EQ(trouble_of_graph(dir.path(), "node\tsplit\tlabel\tfeatures\na\ttrain\tx\t1\n", ""),
             at + ":1: the columns are node, split, label, features, wanted node, label, split, features\n"
                  "  fix: bring them into this order");
