@@ -34,7 +34,8 @@ struct AttentionBench {
   int dim = 64;  // per head
   bool causal = false;
   int64_t band = 0;                     // 0: everything; w: the last w positions (causal), or w/2 on each side
-  std::vector<std::string> mechanisms;  // of "softmax", "band:W", "linear", "routing"; empty: the band, or softmax
+  std::vector<std::string> mechanisms;  // "softmax", "band:W", "linear", or as a layer's choice: "routing",
+                                        // "bigbird(block=64;random=3)"; none: the band, or softmax
   int64_t rows = 0;                     // in all; 0: one sequence of the given length, else as many as fit
   int64_t sentences = 0;  // one figure more, of so many packed sentences of 8 to 30 tokens (its length is 0)
   double dropout = 0;
@@ -44,11 +45,14 @@ struct AttentionBench {
 
 /// Operations are counted for the pairs of positions that see each other: 4 dim forward, 10 dim backward. Linear
 /// attention counts as if each position saw `dim` others, which is what reading its sums takes. Routing has about the
-/// root of the length as clusters, their windows as long, and is timed as training runs it, clustering included.
+/// root of the length as clusters, their windows as long. It and others that are named as a layer's choice are timed as
+/// training runs them, what they look for included.
 struct AttentionFigure {
   std::string mechanism;
   int64_t band = 0;
   int64_t length = 0, rows = 0;
+  bool causal = false;
+  double pair_share = 0;  // of all pairs that softmax would look at, those that it looks at
   double forward_ms = 0, backward_ms = 0;
   double forward_gflops = 0, forward_share_of_peak = 0;
   double backward_gflops = 0, backward_share_of_peak = 0;

@@ -109,12 +109,19 @@ AttentionFigure measure_linear(const AttentionBench& bench, const Segments& segm
   return figure;
 }
 
-/// Clusters and windows of about the root of the length (Roy et al. 2020, section 4.1).
-AttentionFigure measure_routing(const AttentionBench& bench, const Segments& segments, ThreadPool& pool) {
-  const auto root = std::max<int64_t>(1, std::llround(std::sqrt(static_cast<double>(segments.longest))));
+/// Of routing clusters and windows of about the root of the length (Roy et al. 2020, section 4.1).
+Choice with_usual_sizes(Choice choice, int64_t length) {
+  const auto root = std::max<int64_t>(1, std::llround(std::sqrt(static_cast<double>(length))));
+  if (choice.kind == "routing" && choice.options.empty()) choice.options = {{"clusters", root}, {"window", root}};
+  return choice;
+}
+
+/// Any mechanism, as a model runs it.
+AttentionFigure measure_layer(const AttentionBench& bench, const Choice& choice, const Segments& segments,
+                              ThreadPool& pool) {
   AttentionSetup setup{.heads = bench.heads, .heads_kv = bench.heads, .dim = bench.dim, .causal = bench.causal};
   setup.dropout = static_cast<float>(bench.dropout);
-  BenchLayer layer({"routing", {{"clusters", root}, {"window", root}}}, setup, segments, pool);
+  BenchLayer layer(with_usual_sizes(choice, segments.longest), setup, segments, pool);
   const double flops = layer.operations();
   AttentionFigure figure = timed(
       bench, flops, [&] { layer.forward(); }, [&] { layer.forward_and_backward(); });
@@ -129,11 +136,12 @@ AttentionFigure measure_routing(const AttentionBench& bench, const Segments& seg
 struct TimedMechanism {
   std::string name;
   int64_t band = 0;
+  Choice layer = {};  // what a model would be told, of those that are timed as a layer
 };
 
-/// "softmax", "linear", "routing" or "band:128".
+/// "softmax", "linear", "band:128", or what a layer can be: "routing", "sparse-fixed(block=128;summary=8)".
 TimedMechanism parse_mechanism(const std::string& text) {
-  if (text == "softmax" || text == "linear" || text == "routing") return {text};
+  if (text == "softmax" || text == "linear") return {text};
   constexpr std::string_view prefix = "band:";
   TimedMechanism m{"band"};
   if (text.starts_with(prefix)) {
@@ -141,7 +149,13 @@ TimedMechanism parse_mechanism(const std::string& text) {
     const auto r = std::from_chars(text.data() + prefix.size(), end, m.band);
     if (r.ec == std::errc{} && r.ptr == end && m.band >= 1 && m.band <= (1 << 20)) return m;
   }
-  fail(ErrorKind::usage, "mechanism '{}' can't be measured\n  fix: softmax, band:W (say band:128), linear or routing",
+  const std::vector<AttentionKind>& kinds = attention_kinds();
+  if (Choice c; Choice::parse(text, c) &&
+                std::any_of(kinds.begin(), kinds.end(), [&](const AttentionKind& k) { return c.kind == k.name; }))
+    return {text, 0, c};
+  fail(ErrorKind::usage,
+       "mechanism '{}' can't be measured\n  fix: softmax, band:W (say band:128), linear, or one of `attune info "
+       "mechanisms`, such as bigbird(block=64;random=3)",
        text);
 }
 
@@ -158,7 +172,7 @@ std::vector<TimedMechanism> mechanisms_of(const AttentionBench& bench) {
 AttentionFigure measure_mechanism(const AttentionBench& bench, const TimedMechanism& m, const Segments& segments,
                                   ThreadPool& pool) {
   if (m.name == "linear") return measure_linear(bench, segments, pool);
-  if (m.name == "routing") return measure_routing(bench, segments, pool);
+  if (!m.layer.kind.empty()) return measure_layer(bench, m.layer, segments, pool);
   return measure_softmax(bench, m.band, segments, pool);
 }
 
@@ -201,6 +215,10 @@ std::vector<AttentionFigure> bench_attention(const AttentionBench& bench) {
       f.band = m.band;
       f.length = length;
       f.rows = segments.rows();
+      f.causal = bench.causal;
+      f.pair_share = f.forward_gflops * f.forward_ms * 1e6 /
+                     (4.0 * static_cast<double>(bench.heads * bench.dim) *
+                      kernels::pairs_seen(bench.causal ? Mask::past() : Mask::none(), segments));
       figures.push_back(f);
     }
   };
@@ -256,9 +274,9 @@ std::vector<StepFigure> bench_attention_steps(const AttentionBench& bench) {
   std::vector<StepFigure> figures;
   const LoadMeter meter;
   for (const TimedMechanism& m : mechanisms_of(bench)) {
-    if (m.name == "routing")
-      fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W or linear");
-    Choice choice{m.name};
+    if (m.layer.kind == "routing")
+      fail(ErrorKind::usage, "decoding with routing isn't measured\n  fix: softmax, band:W, linear or another");
+    Choice choice = m.layer.kind.empty() ? Choice{m.name} : m.layer;
     if (m.band) choice.options["width"] = m.band;
     for (int64_t length : bench.lengths) {
       const DecodeTime t = time_decoding(choice, setup, length, pool);

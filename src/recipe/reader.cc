@@ -51,12 +51,30 @@ std::optional<Choice::Option> option_of(const toml::node& node) {
   return std::nullopt;
 }
 
+/// `[{ band = 128, gap = 2 }, { global = 2 }]` as a text: "band 128 gap 2, global 2".
+std::optional<Choice::Option> parts_of(const toml::node& node) {
+  const toml::array* array = node.as_array();
+  if (!array || array->empty()) return std::nullopt;
+  std::string text;
+  for (const toml::node& n : *array) {
+    const toml::table* table = n.as_table();
+    if (!table || table->empty()) return std::nullopt;
+    std::string part;
+    for (const auto& [name, value] : *table) {
+      if (!value.is_integer()) return std::nullopt;
+      part += fmt::format("{}{} {}", part.empty() ? "" : " ", std::string_view(name.str()), value.as_integer()->get());
+    }
+    text += (text.empty() ? "" : ", ") + part;
+  }
+  return text;
+}
+
 /// `"softmax"` or `{ kind = "band", width = 64 }`.
 Choice choice_of(const toml::node& node, const std::string& key) {
   if (const auto* s = node.as_string()) return {s->get()};
   Choice c;
   for (const auto& [name, value] : *node.as_table()) {
-    const auto option = option_of(value);
+    const auto option = value.is_array() ? parts_of(value) : option_of(value);
     if (!option)
       fail(ErrorKind::recipe, "{}: option '{}' is {}, not a number, a text, true or false", key, name.str(),
            word_for(value));

@@ -133,7 +133,7 @@ constexpr Mistake kMistakes[] = {
      "r.toml:7: model.attention = { kind = \"softmax\", score = \"aditive\" }: score = \"aditive\" is not known.",
      "Did you mean \"additive\"?"},
     {Edit::below, "[model]", "decoder_attention = \"fnet\"",
-     "r.toml:7: model.decoder_attention = \"fnet\" is not known.", "There are: softmax, band, li"},
+     "r.toml:7: model.decoder_attention = \"fnet\" is not known.", "There are: softmax, band, sparse, "},
     {Edit::below, "[model]", "cross_attention = \"band\"",
      "r.toml:7: model.cross_attention = \"band\" works within one sequence, not from decoder to encoder",
      "another mechanism for model.cross_attention: see `attune info mechanisms`"},

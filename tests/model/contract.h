@@ -25,6 +25,13 @@ struct Pair {
 inline std::vector<Choice> variants(const std::string& kind) {
   if (kind == "band")
     return {{kind, {{"width", int64_t{5}}}}, {kind, {{"width", int64_t{3}}, {"dilation", int64_t{2}}}}};
+  if (kind == "sparse")
+    return {{kind, {{"atoms", "band 3, global 1, random 1, strided 4"}, {"block", int64_t{2}}}},
+            {kind, {{"atoms", "block 1, columns 4 summary 1, band 2 gap 3"}, {"block", int64_t{3}}}}};
+  if (kind == "bigbird")
+    return {{kind, {{"block", int64_t{2}}, {"global", int64_t{1}}, {"window", int64_t{1}}, {"random", int64_t{1}}}}};
+  if (kind == "sparse-strided") return {{kind, {{"stride", int64_t{3}}}}};
+  if (kind == "sparse-fixed") return {{kind, {{"block", int64_t{4}}, {"summary", int64_t{1}}}}};
   if (kind == "routing") return {{kind, {{"clusters", int64_t{4}}, {"window", int64_t{3}}}}};
   if (kind == "adaptive-span") return {{kind, {{"longest", int64_t{9}}, {"ramp", int64_t{4}}, {"start", 0.35}}}};
   if (kind == "persistent")

@@ -37,6 +37,9 @@ void check_places(const Attention& a) {
 Attention checked(Attention a) {
   check_attention("attention", a, a.dim);
   if (a.scale == 0) a.scale = 1 / std::sqrt(static_cast<float>(a.dim));
+  check(!a.pattern || (a.queries->start == a.keys->start && a.queries->count() == std::ssize(a.pattern->segments)),
+        "attention", "a pattern of {} segments is for rows that are their own keys",
+        a.pattern ? std::ssize(a.pattern->segments) : 0);
   check(a.scale > 0, "attention", "the scale is {}, not above 0", a.scale);
   for (const Var& table : a.tables) {
     check(!table || a.hook, "attention", "a table of relative positions is given, but nothing that reads it");
@@ -49,6 +52,7 @@ Attention checked(Attention a) {
 
 kernels::AttentionShape shape_of(const Attention& a) {
   kernels::AttentionShape x{a.queries, a.keys, a.heads, a.heads_kv, a.dim, a.scale, a.mask, a.dropout, a.hook};
+  x.pattern = a.pattern;
   for (size_t i = 0; i < a.tables.size(); ++i)
     if (a.tables[i]) x.tables.values[i] = a.tables[i].value();
   x.query_places = RowPlaces(a.query_places);
@@ -117,9 +121,11 @@ Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   ctx.run([&] {
     by_type(a.q.dtype(), [&](auto type) {
       for (int64_t i = 0; i < n; ++i) {
-        const Mask::Range seen = a.mask.keys_of(i, n, m, segment);
-        for (int64_t j = 0; j < m; ++j)
-          s.value().row<decltype(type)>(i)[j] = j >= seen.from && j < seen.to ? 0 : -INFINITY;
+        const Mask::Range range = a.mask.keys_of(i, n, m, segment);
+        for (int64_t j = 0; j < m; ++j) {
+          const bool seen = a.pattern ? a.pattern->definition->sees(i, j, n) : j >= range.from && j < range.to;
+          s.value().row<decltype(type)>(i)[j] = seen ? 0 : -INFINITY;
+        }
       }
     });
   });
@@ -169,6 +175,7 @@ void check_pair(const Attention& a, const Attention& b) {
   check(a.q.slot() == b.q.slot() && a.q_column == b.q_column && a.heads == b.heads && a.dim == b.dim, "joint_attention",
         "the queries of both sides differ");
   check(!a.hook && !b.hook, "joint_attention", "it takes no hook");
+  check(!a.pattern && !b.pattern, "joint_attention", "it takes no pattern");
 }
 
 /// [n, m] scores of all heads would be one matrix: here a head at a time, the keys of both sides side by side.

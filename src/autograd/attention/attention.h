@@ -40,6 +40,7 @@ struct Attention {
   int64_t heads = 1, heads_kv = 0, dim = 0;  // heads of q, heads of k and v (0: as many), columns of one head
   float scale = 0;                           // of the scores; 0: 1 / sqrt(dim)
   Mask mask = {};
+  const BatchPattern* pattern = nullptr;  // in place of the mask, of rows that are their own keys; outlives the same
   Dropout dropout = {};
   const RelativeScores* hook = nullptr;  // outlives the backward pass
   std::array<Var, 2> tables = {};        // what the hook reads; they get gradients

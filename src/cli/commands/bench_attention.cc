@@ -31,6 +31,7 @@ Record to_record(const AttentionFigure& f, const AttentionBench& bench, double s
   Record r{{"length", f.length},
            {"rows", f.rows},
            {"mechanism", f.mechanism},
+           {"pair_share", rounded(f.pair_share, 6)},
            {"forward_ms", rounded(f.forward_ms, 4)},
            {"backward_ms", rounded(f.backward_ms, 4)},
            {"forward_gflops", rounded(f.forward_gflops, 2)},
@@ -147,7 +148,8 @@ void add_bench_attention(CLI::App& bench, Session& session) {
                           ->check(CLI::Range(int64_t{1}, int64_t{1} << 20));
   command
       ->add_option("--mechanism", options->mechanisms,
-                   "softmax, band:W, linear or routing, several by commas (default: softmax)")
+                   "softmax, band:W, linear, or one of `attune info mechanisms` with its options, such as "
+                   "bigbird(block=64;random=3); several by commas (default: softmax)")
       ->type_name("LIST")
       ->delimiter(',')
       ->excludes(band);

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "base/aligned.h"
+#include "kernels/attention/sparse_attention.h"
 
 #define KERNELS_FILE "kernels/attention/attention.cc"
 #include "base/portable_math.h"
@@ -116,40 +117,11 @@ ScoreTile score(const AttentionForward& a, const QueryTile& t, Mask::Range strip
   return tile;
 }
 
-inline constexpr float kLowest = -1e30f;  // a maximum to start from that can be subtracted from -inf
-
 /// Which of a row's weights are dropped.
 struct Dropping {
   const Dropout& dropout;
   int64_t row, column;
 };
-
-/// log2 of each row's sum of exponentials, sixteen rows at a time; 0 for a row that sees no key.
-void write_log_sums(const ForwardSpace& w, int64_t rows, float factor, float* log_sum) {
-  for_packs(rows, [&](int64_t r, int64_t count) HWY_ATTR {
-    const auto total = load(w.row_sum + r);
-    const auto value = fma(load(w.row_max + r), splat(factor), log2(total));
-    store_at(where_greater(total, zero<float>(), value, zero<float>()), log_sum + r, count);
-  });
-}
-
-HWY_INLINE float max_of_row(const float* s, int64_t padded) {
-  auto most = load(s);
-  for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
-  return max_of(most);
-}
-
-/// Scores become exp2(factor (s - row_max)), in place. Returns their sum in sixteen lanes.
-HWY_INLINE Pack<float> exponentials(float* s, int64_t padded, float row_max, float factor) {
-  const auto shift = splat(-row_max * factor), by = splat(factor);
-  auto total = zero<float>();
-  for (int64_t c = 0; c < padded; c += 16) {
-    const auto p = exp2_weights(fma(load(s + c), by, shift));
-    total = total + p;
-    store(p, s + c);
-  }
-  return total;
-}
 
 /// The softmax of the r-th row, all of it at hand, in place, dropout included. Leaves its maximum and sum.
 HWY_INLINE void soften_row(const ForwardSpace& w, int64_t r, float* s, int64_t padded, float factor,
@@ -209,28 +181,11 @@ void query_rows_in_one_pass(const AttentionForward& a, const ForwardSpace& w, co
     }
     if (x.hook) x.hook->values(tile, x.tables, s, to, out.stride);
   }
-  write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
+  write_log_sums(w.row_max, w.row_sum, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
   if (in_place) return;
   for (int64_t r = 0; r < t.rows; ++r)
     for_packs(x.dim, [&](int64_t d, int64_t count)
                          HWY_ATTR { store_at(load(w.out + r * width + d), t.out + r * a.out.stride + d, count); });
-}
-
-/// Turns the r-th row of scores into weights, in place, and brings the running maximum, the running sum (sixteen lanes)
-/// and the row of w.out so far to the new maximum.
-HWY_INLINE void soften(const ForwardSpace& w, int64_t r, float* s, int64_t padded, int64_t width, float factor) {
-  const float old_max = w.row_max[r];
-  const float new_max = std::max(old_max, max_of_row(s, padded));
-  const auto total = exponentials(s, padded, new_max, factor);
-  float* running = w.row_lanes + r * 16;
-  if (new_max == old_max) {
-    store(load(running) + total, running);
-  } else {
-    const auto shrink = exp2_weights(splat((old_max - new_max) * factor));
-    store(fma(load(running), shrink, total), running);
-    for (int64_t d = 0; d < width; d += 16) store(load(w.out + r * width + d) * shrink, w.out + r * width + d);
-    w.row_max[r] = new_max;
-  }
 }
 
 /// Many tiles of keys: the softmax runs along (Milakov and Gimelshein 2018; Dao et al. 2022). Rows go in strips of one
@@ -241,9 +196,8 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
   const Mask::Range seen = keys_of_rows(x, t.segment, t.query, t.rows);
   const float factor = x.hook ? kLog2E : x.scale * kLog2E;
   const Dropout dropout = dropout_of_head(x, t.head);
-  std::fill(w.row_max, w.row_max + t.rows, kLowest);
-  std::fill(w.row_lanes, w.row_lanes + t.rows * 16, 0.0f);
-  std::fill(w.out, w.out + t.rows * width, 0.0f);
+  const RunningRows running{w.row_max, w.row_lanes, w.out, width};
+  running.begin(t.rows);
   for (int64_t key = seen.from / kKeyTile * kKeyTile; key < seen.to; key += kKeyTile) {
     Mask::Range cols[kQueryTile / kTileRows];
     ScoreTile hooked{};  // with a hook there is but one strip
@@ -256,7 +210,7 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       const ScoreTile tile = score(a, t, {strip, strip + rows}, cols[i], s, kKeyTile);
       if (x.hook) hooked = tile;
       for (int64_t r = 0; r < rows; ++r) {
-        soften(w, strip + r, s + r * kKeyTile, padded, width, factor);
+        soften(running, strip + r, s + r * kKeyTile, padded, factor);
         if (!dropout.on()) continue;
         const DropoutRow keep(dropout, t.row + strip + r);
         for (int64_t c = 0; c < padded; c += 16)
@@ -273,16 +227,8 @@ void query_rows(const AttentionForward& a, const ForwardSpace& w, const QueryTil
       if (x.hook) x.hook->values(hooked, x.tables, s, out, width);
     }
   }
-  // divide by the sum, and by the share that dropout keeps
-  const float kept = dropout.on() ? dropout_scale(dropout.rate) : 1.0f;
-  for (int64_t r = 0; r < t.rows; ++r) {
-    const float total = sum(load(w.row_lanes + r * 16));
-    const auto by = splat(total > 0 ? kept / total : 0.0f);
-    for_packs(x.dim, [&](int64_t d, int64_t count)
-                         HWY_ATTR { store_at(load(w.out + r * width + d) * by, t.out + r * a.out.stride + d, count); });
-    w.row_sum[r] = total;
-  }
-  write_log_sums(w, t.rows, factor, a.log_sum + t.head * x.queries->rows() + t.row);
+  finish_rows(running, t.rows, x.dim, dropout.on() ? dropout_scale(dropout.rate) : 1.0f, {t.out, a.out.stride}, factor,
+              w.row_sum, a.log_sum + t.head * x.queries->rows() + t.row);
 }
 
 /// One tile of queries of one key-value head.
@@ -335,9 +281,13 @@ int64_t attention_backward_floats(const AttentionShape& shape, int workers);
 KERNEL_EXPORT(attention_forward);
 KERNEL_EXPORT(forward_floats);
 
-void attention_forward(const AttentionForward& a, ThreadPool* pool) { KERNEL_CALL(attention_forward)(a, pool); }
+void attention_forward(const AttentionForward& a, ThreadPool* pool) {
+  if (a.shape.pattern) return sparse_attention_forward(a, pool);
+  KERNEL_CALL(attention_forward)(a, pool);
+}
 
 int64_t attention_scratch(const AttentionShape& shape, int workers, bool backward) {
+  if (shape.pattern) return sparse_attention_scratch(shape, workers, backward);
   return workers * 4 *
          (backward ? attention_backward_floats(shape, workers) : HWY_DYNAMIC_DISPATCH(forward_floats)(shape, workers));
 }
@@ -357,11 +307,14 @@ void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment,
   Aligned<float> scratch(x.hook_floats());
   for (int64_t i = 0; i < n; ++i) {
     const float* qi = q.data + (x.queries->begin(segment) + i) * q.stride + head * x.dim;
-    const Mask::Range seen = x.mask.keys_of(i, n, m, segment);
+    const Mask::Range range = x.pattern ? Mask::Range{0, m} : x.mask.keys_of(i, n, m, segment);
+    const auto seen = [&](int64_t j) {
+      return j >= range.from && j < range.to && (!x.pattern || x.pattern->definition->sees(i, j, m));
+    };
     float* row = w + i * m;
     std::fill(row, row + m, 0.0f);
     float most = -INFINITY;
-    for (int64_t j = seen.from; j < seen.to; ++j) {
+    for (int64_t j = range.from; j < range.to; ++j) {
       const float* kj = k.data + (x.keys->begin(segment) + j) * k.stride + head_kv * x.dim;
       float s = 0;
       for (int64_t d = 0; d < x.dim; ++d) s += qi[d] * kj[d];
@@ -370,10 +323,11 @@ void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment,
     if (x.hook)
       x.hook->scores(x.hooked({segment, head, n, m, i, 0, 1, m, m, qi, q.stride, x.dim, x.scale, scratch.data()}),
                      x.tables, row);
-    for (int64_t j = seen.from; j < seen.to; ++j) most = std::max(most, row[j]);
+    for (int64_t j = range.from; j < range.to; ++j)
+      if (seen(j)) most = std::max(most, row[j]);
     double total = 0;
     for (int64_t j = 0; j < m; ++j) {
-      row[j] = j < seen.from || j >= seen.to ? 0.0f : static_cast<float>(portable::exp(row[j] - most));
+      row[j] = seen(j) ? static_cast<float>(portable::exp(row[j] - most)) : 0.0f;
       total += static_cast<double>(row[j]);
     }
     for (int64_t j = 0; j < m && total > 0; ++j) row[j] = static_cast<float>(static_cast<double>(row[j]) / total);

@@ -8,6 +8,7 @@
 
 #include "base/random.h"
 #include "base/thread_pool.h"
+#include "tensor/pattern.h"
 #include "tensor/places.h"
 #include "tensor/segments.h"
 #include "tensor/tensor.h"
@@ -133,6 +134,7 @@ struct AttentionShape {
   // What the hook is told of the rows. The mask goes by their index all the same.
   RowPlaces query_places = {}, key_places = {};  // of all of them, or none: see ScoreTile
   const int32_t* segment_heads = nullptr;  // the hook's head of each segment, where heads have segments of their own
+  const BatchPattern* pattern = nullptr;   // in place of a mask: queries and keys are the same rows
 
   int64_t hook_floats() const { return hook ? hook->scratch(dim) : 0; }
   /// A tile as the hook sees it.

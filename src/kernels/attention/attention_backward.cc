@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "kernels/attention/attention.h"
+#include "kernels/attention/sparse_attention.h"
 
 #define KERNELS_FILE "kernels/attention/attention_backward.cc"
 #include "kernels/simd.h"  // first: what follows is compiled once per instruction set
@@ -393,7 +394,10 @@ namespace attune::kernels {
 KERNEL_EXPORT(attention_backward);
 KERNEL_EXPORT(backward_floats);
 
-void attention_backward(const AttentionBackward& a, ThreadPool* pool) { KERNEL_CALL(attention_backward)(a, pool); }
+void attention_backward(const AttentionBackward& a, ThreadPool* pool) {
+  if (a.shape.pattern) return sparse_attention_backward(a, pool);
+  KERNEL_CALL(attention_backward)(a, pool);
+}
 int64_t attention_backward_floats(const AttentionShape& x, int workers) {
   return HWY_DYNAMIC_DISPATCH(backward_floats)(x, workers);
 }

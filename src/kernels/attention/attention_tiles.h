@@ -215,6 +215,76 @@ HWY_INLINE Mask::Range keys_in_tile(const AttentionShape& x, int64_t segment, in
   return {std::max(key, seen.from / 16 * 16), std::min(seen.to, key + kKeyTile)};
 }
 
+inline constexpr float kLowest = -1e30f;  // a maximum to start from that can be subtracted from -inf
+
+HWY_INLINE float max_of_row(const float* s, int64_t padded) {
+  auto most = load(s);
+  for (int64_t c = 16; c < padded; c += 16) most = max(most, load(s + c));
+  return max_of(most);
+}
+
+/// Scores become exp2(factor (s - row_max)), in place. Returns their sum in sixteen lanes.
+HWY_INLINE Pack<float> exponentials(float* s, int64_t padded, float row_max, float factor) {
+  const auto shift = splat(-row_max * factor), by = splat(factor);
+  auto total = zero<float>();
+  for (int64_t c = 0; c < padded; c += 16) {
+    const auto p = exp2_weights(fma(load(s + c), by, shift));
+    total = total + p;
+    store(p, s + c);
+  }
+  return total;
+}
+
+/// How far a softmax over many tiles has come: of each row the largest score so far, the sum of exponentials in sixteen
+/// lanes, and the weighted sum of values, rows `width` apart.
+struct RunningRows {
+  float *max, *lanes, *out;
+  int64_t width;
+  HWY_INLINE void begin(int64_t rows) const {
+    std::fill(max, max + rows, kLowest);
+    std::fill(lanes, lanes + rows * 16, 0.0f);
+    std::fill(out, out + rows * width, 0.0f);
+  }
+};
+
+/// Turns the r-th row of scores into weights, in place, and brings what runs along to the new maximum.
+HWY_INLINE void soften(const RunningRows& w, int64_t r, float* s, int64_t padded, float factor) {
+  const float old_max = w.max[r];
+  const float new_max = std::max(old_max, max_of_row(s, padded));
+  const auto total = exponentials(s, padded, new_max, factor);
+  float* running = w.lanes + r * 16;
+  if (new_max == old_max) {
+    store(load(running) + total, running);
+  } else {
+    const auto shrink = exp2_weights(splat((old_max - new_max) * factor));
+    store(fma(load(running), shrink, total), running);
+    for (int64_t d = 0; d < w.width; d += 16) store(load(w.out + r * w.width + d) * shrink, w.out + r * w.width + d);
+    w.max[r] = new_max;
+  }
+}
+
+/// log2 of each row's sum of exponentials, sixteen rows at a time; 0 for a row that sees no key.
+HWY_INLINE void write_log_sums(const float* row_max, const float* row_sum, int64_t rows, float factor, float* log_sum) {
+  for_packs(rows, [&](int64_t r, int64_t count) HWY_ATTR {
+    const auto total = load(row_sum + r);
+    const auto value = fma(load(row_max + r), splat(factor), log2(total));
+    store_at(where_greater(total, zero<float>(), value, zero<float>()), log_sum + r, count);
+  });
+}
+
+/// At the end: divides by the sums, which it leaves in `row_sum`, and by the share that dropout keeps.
+HWY_INLINE void finish_rows(const RunningRows& w, int64_t rows, int64_t dim, float kept, const Rows& to, float factor,
+                            float* row_sum, float* log_sum) {
+  for (int64_t r = 0; r < rows; ++r) {
+    const float total = sum(load(w.lanes + r * 16));
+    const auto by = splat(total > 0 ? kept / total : 0.0f);
+    for_packs(dim, [&](int64_t d, int64_t count)
+                       HWY_ATTR { store_at(load(w.out + r * w.width + d) * by, to.data + r * to.stride + d, count); });
+    row_sum[r] = total;
+  }
+  write_log_sums(w.max, row_sum, rows, factor, log_sum);
+}
+
 /// Rows that are taken from scores to weights in one go: a register tile's, or all when a hook wants to see whole
 /// tiles.
 HWY_INLINE int64_t strip_height(const AttentionShape& x) { return x.hook ? kQueryTile : kTileRows; }

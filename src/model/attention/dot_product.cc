@@ -77,13 +77,16 @@ Var step_dot(const Pass& pass, const AttentionSetup& s, const Projected& p, cons
   a.hook = p.hook;
   a.tables = hook_tables(p);
   a.positions = cache.steps();
-  if (keys.stride == 1) return attend(pass.ctx, s, p, a, rule);
+  if (keys.stride == 1 && keys.chosen.empty()) return attend(pass.ctx, s, p, a, rule);
 
-  const int64_t count = (kept + keys.stride - 1) / keys.stride;
+  const int64_t chosen_count = std::ssize(keys.chosen);
+  const int64_t count = chosen_count > 0 ? chosen_count : (kept + keys.stride - 1) / keys.stride;
   const Scratch chosen(pass.ctx.arena, count * (rows + 1) * static_cast<int64_t>(sizeof(int32_t)));
   int32_t *ids = chosen.as<int32_t>(), *places = ids + count * rows;
   for (int64_t j = 0; j < count; ++j) {
-    const int64_t back = (count - 1 - j) * keys.stride;
+    const int64_t back =
+        chosen_count > 0 ? a.positions - 1 - keys.chosen[static_cast<size_t>(j)] : (count - 1 - j) * keys.stride;
+    check(back >= 0 && back < kept, "attention", "a key {} positions back, {} are kept", back, kept);
     std::copy_n(a.ids + (kept - 1 - back) * rows, rows, ids + j * rows);
     places[j] = static_cast<int32_t>(a.positions - 1 - back);
   }
@@ -121,10 +124,11 @@ Var read_dot(const Pass& pass, const AttentionSetup& s, const Projected& p, std:
 }
 
 void dot_weights(const Pass&, const AttentionSetup& s, const Projected& p, const Mask& mask, float* out,
-                 const StepRule& rule) {
+                 const StepRule& rule, const BatchPattern* pattern) {
   kernels::AttentionShape shape{p.queries, p.keys, s.heads, s.heads_kv, s.dim};
   shape.scale = scale_of(rule, s);
   shape.mask = mask;
+  shape.pattern = pattern;
   shape.hook = p.hook;
   shape.tables = hook_tables(p);
   shape.query_places = RowPlaces(p.query_places);

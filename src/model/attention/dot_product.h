@@ -28,6 +28,7 @@ struct CachedKeys {
   int64_t last = KeyCache::kEverything;  // only so many of the last positions ...
   int64_t stride = 1;                    // ... every so many of them, counted back from the last
   int64_t head_kv = 0;                   // the first of the heads it reads
+  std::span<const int32_t> chosen = {};  // or the positions it reads, in order
 };
 Var step_dot(const Pass& pass, const AttentionSetup& setup, const Projected& p, const CachedKeys& keys,
              const StepRule& rule = {});
@@ -35,7 +36,7 @@ Var step_dot(const Pass& pass, const AttentionSetup& setup, const Projected& p, 
 Var read_dot(const Pass& pass, const AttentionSetup& setup, const Projected& p, std::span<const int32_t> memory_of,
              const StepRule& rule = {});
 void dot_weights(const Pass& pass, const AttentionSetup& setup, const Projected& p, const Mask& mask, float* out,
-                 const StepRule& rule = {});
+                 const StepRule& rule = {}, const BatchPattern* pattern = nullptr);
 /// Two products over each pair of positions that see each other.
 double dot_operations(const AttentionSetup& setup, const Mask& mask, const Segments& queries, const Segments& keys);
 

@@ -3,12 +3,15 @@
 #include "base/fields.h"
 #include "model/attention/adaptive_span.h"
 #include "model/attention/band.h"
+#include "model/attention/bigbird.h"
 #include "model/attention/edges.h"
 #include "model/attention/linear.h"
 #include "model/attention/luna.h"
 #include "model/attention/persistent.h"
 #include "model/attention/routing.h"
 #include "model/attention/softmax.h"
+#include "model/attention/sparse.h"
+#include "model/attention/sparse_transformer.h"
 #include "model/attention/transformer_xl.h"
 #include "model/kinds.h"
 
@@ -40,6 +43,7 @@ std::unique_ptr<AttentionMechanism> make(const Choice& choice, const AttentionSe
                                          const std::string& key) {
   typename T::Options options;
   apply_options(fields_of(options), choice, key);
+  if constexpr (requires { options.check(key); }) options.check(key);
   return std::make_unique<T>(options, setup, place);
 }
 
