@@ -27,18 +27,19 @@ demo:
 test: build
 	@ctest --preset release -j $(JOBS)
 
-# Both: what is wrong with memory and arithmetic, then data races. ONLY=REGEX: these tests alone.
+# Both: what is wrong with memory and arithmetic, then data races. ONLY='Trust*:File*': these
+# tests alone, by a filter of GoogleTest.
 sanitize: sanitize-memory sanitize-threads
 sanitize-memory:
 	$(bootstrap)
 	$(call build_preset,asan,build-asan)
-	@ctest --preset asan -j $(JOBS) $(if $(ONLY),-R '$(ONLY)')
+	@ATTUNE_ONLY='$(ONLY)' ctest --preset asan -j $(JOBS)
 # ThreadSanitizer wants a fixed address layout on newer kernels: setarch -R gives it one where that is allowed.
 fixed_layout = $$(setarch -R true 2>/dev/null && echo setarch -R)
 sanitize-threads:
 	$(bootstrap)
 	$(call build_preset,tsan,build-tsan)
-	@$(fixed_layout) ctest --preset tsan -j $(JOBS) $(if $(ONLY),-R '$(ONLY)')
+	@ATTUNE_ONLY='$(ONLY)' $(fixed_layout) ctest --preset tsan -j $(JOBS)
 
 # The laboratory compares each kernel with its naive form, oneDNN and OpenBLAS; the program needs neither library.
 bench:

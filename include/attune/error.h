@@ -8,9 +8,9 @@ namespace attune {
 /// What kind of trouble an Error is; the program maps each to an exit code, the server to an HTTP status.
 enum class ErrorKind { usage, recipe, data, model, io, diverged, memory, internal };
 
-/// Thrown by everything in attune. The text is one or two lines: what, where, and (after "fix:") what to do. It may quote
-/// what stands in a file, which may be anything: control characters become \xNN, and lines beyond a thousand bytes lose
-/// their middle.
+/// Thrown by everything in attune. The text is one or two lines: what, where, and (after "fix:") what to do. It may
+/// quote what stands in a file, which may be anything: control characters become \xNN, and lines beyond a thousand
+/// bytes lose their middle.
 class Error : public std::runtime_error {
  public:
   Error(ErrorKind kind, const std::string& text);

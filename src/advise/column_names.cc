@@ -112,16 +112,23 @@ ColumnKind kind_of_column(const std::string& name, Task task) {
   return ends_with_one_of(bare, {"score", "type", "value"}) ? ColumnKind::score : ColumnKind::unknown;
 }
 
-bool looks_like_header(const Words& row, Task task) {
+bool may_be_names(const Words& row) {
   std::set<std::string> different;
-  bool known = false, id = false;
   for (size_t i = 0; i < row.size(); ++i) {
     const std::string_view cell = trim(row[i]);
     const bool number = cell.find_first_not_of("0123456789.,+-") == std::string_view::npos;
     if (cell.size() > 40 || words_of(cell).size() > 3 || cell.find_first_of("?!\"") != std::string_view::npos ||
         cell.ends_with('.') || (number && !(i == 0 && cell.empty())) || !different.insert(bare_name(cell)).second)
       return false;
-    const ColumnKind kind = kind_of_column(row[i], task);
+  }
+  return true;
+}
+
+bool looks_like_header(const Words& row, Task task) {
+  if (!may_be_names(row)) return false;
+  bool known = false, id = false;
+  for (const std::string& cell : row) {
+    const ColumnKind kind = kind_of_column(cell, task);
     id |= kind == ColumnKind::id;
     if (kind == ColumnKind::unknown && task == Task::translate) return false;
     known |= kind != ColumnKind::unknown && kind != ColumnKind::id && kind != ColumnKind::weight;

@@ -11,7 +11,9 @@ namespace attune {
 enum class ColumnKind { unknown, text, label, score, source, target, id, weight };
 /// Small and capital letters, blanks and signs do not matter: "Sentence 1" is a text.
 ColumnKind kind_of_column(const std::string& name, Task task);
-/// Whether a row may be one of names: short, all different, no numbers, and some are known.
+/// Whether a row may be one of names: short, all different, no numbers; ...
+bool may_be_names(const std::vector<std::string>& row);
+/// ... and some are known.
 bool looks_like_header(const std::vector<std::string>& row, Task task);
 
 /// Columns by their places.

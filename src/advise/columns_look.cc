@@ -97,6 +97,24 @@ std::vector<ColumnLook> look_at_columns(const std::vector<Row>& rows, size_t fro
   return all;
 }
 
+/// Whether a column has few values that all come again, as labels do.
+bool holds_labels(const std::vector<Row>& rows, const ColumnLook& column, size_t from) {
+  return rows.size() >= from + 8 && 3 * column.different.size() <= rows.size() - from;
+}
+
+/// Names that nobody knows: the column of labels has one in its first row that is no label below it, or a column counts
+/// the rows from the second on.
+bool header_by_content(const std::vector<Row>& rows) {
+  if (!may_be_names(rows[0])) return false;
+  const std::vector<ColumnLook> looks = look_at_columns(rows, 1);
+  for (size_t c = 0; c < looks.size(); ++c) {
+    const std::string first(trim(rows[0][c]));
+    const bool counts = c == 0 && rows.size() > 4 && looks[c].whole && looks[c].different.size() == rows.size() - 1;
+    if (counts || (holds_labels(rows, looks[c], 1) && looks[c].different.count(first) == 0)) return true;
+  }
+  return false;
+}
+
 std::string quoted_names(const Row& names) {
   Row quoted;
   for (const std::string& n : names) quoted.push_back("\"" + std::string(trim(n)) + "\"");
@@ -149,7 +167,12 @@ void take_wanted(const std::string& file, Task task, const Row& wanted, const st
 
 void take_header(const std::string& file, Task task, const std::vector<Row>& rows, DataSettings& d, ColumnsLook& look) {
   const Row& header = rows[0];
-  const ChosenColumns c = choose_by_names(header, task);
+  ChosenColumns c = choose_by_names(header, task);
+  if (!c.clear && task == Task::classify && header.size() == 2) {  // what they hold tells
+    const std::vector<ColumnLook> looks = look_at_columns(rows, 1);
+    const bool labels[] = {holds_labels(rows, looks[0], 1), holds_labels(rows, looks[1], 1)};
+    if (labels[0] != labels[1]) c = {.texts = {labels[0] ? 1u : 0u}, .label = labels[0] ? 0 : 1, .clear = true};
+  }
   if (!c.clear)
     fail(ErrorKind::usage, "{}:1: which of {} {}?\n  fix: say it: --columns {}", file, quoted_names(header),
          wanted_of(task), example_of(look_at_columns(rows, 1), &header, task));
@@ -186,6 +209,12 @@ void take_by_content(const std::string& file, const std::vector<Row>& rows, Data
          looks.size(), example_of(looks, nullptr, Task::classify));
   const bool first = looks[left[0]].different.size() <= looks[left.back()].different.size();
   look.compared = left.size() == 3;
+  const size_t label = first ? left.front() : left.back();
+  look.notes.push_back(fmt::format("no names of columns: column {} is the label, {} the text{}", label + 1,
+                                   left.size() == 2 ? fmt::format("{}", (first ? left[1] : left[0]) + 1)
+                                   : first          ? fmt::format("{} and {}", left[1] + 1, left[2] + 1)
+                                                    : fmt::format("{} and {}", left[0] + 1, left[1] + 1),
+                                   left.size() == 2 ? "" : "s"));
   if (first && !ids) return;  // the label is first, as is usual
   if (first) std::rotate(left.begin(), left.begin() + 1, left.end());
   for (const size_t c : left) d.columns.texts.push_back(std::to_string(c + 1));
@@ -208,7 +237,14 @@ void look_for_numbers(const std::vector<Row>& rows, const DataSettings& d, Colum
   std::set<std::string> first;
   for (const Row& r : rows)
     if (const auto words = words_of(r[0]); !words.empty()) first.emplace(words[0]);
-  const bool label = rows.size() > 2 && 4 * first.size() <= rows.size() + 4;
+  const std::string name = plain_name(file);
+  if (name.ends_with(".json") || name.ends_with(".jsonl") || (!rows.empty() && trim(rows[0][0]).starts_with('{')))
+    fail(ErrorKind::data, "{} looks like JSON\n  fix: write a label, a tab and the text a line", file);
+  for (const Row& r : rows)
+    if (const size_t end = r[0].find('\r'); end != std::string::npos && end + 1 < r[0].size())
+      fail(ErrorKind::data, "{} has lines that end in a carriage return alone\n  fix: tr '\\r' '\\n' < {} > {}", file,
+           shell_word(file), shell_word("lines-" + std::string(name)));
+  const bool label = !name.ends_with(".csv") && rows.size() > 2 && 4 * first.size() <= rows.size() + 4;
   fail(ErrorKind::data, "{} has one column\n  fix: {}", file,
        label ? fmt::format("the label seems to be the first word; put a tab behind it: {} {} | sed 's/ /\\t/' > {}.tsv",
                            file.ends_with(".gz") ? "zcat" : "cat", shell_word(file), plain_name(file))
@@ -232,7 +268,8 @@ ColumnsLook describe_columns(const std::string& file, Task task, const Row& want
   if (!rows.empty() && !columns && task == Task::classify) fail_one_column(file, rows);
   if (!columns && task == Task::language) d.format = DataFormat::lines;
   if (!columns) return look;
-  const bool header = looks_like_header(rows[0], task) && !comes_again(rows);
+  const bool header =
+      (looks_like_header(rows[0], task) || (task == Task::classify && header_by_content(rows))) && !comes_again(rows);
   if (!wanted.empty()) {
     d.header = header;
     take_wanted(file, task, wanted, rows, d);

@@ -77,7 +77,9 @@ void tell_answers(const SizedRecipe& sized, const CorpusLook& look, const text::
   notes.insert(notes.end(), sized.notes.begin(), sized.notes.end());
   notes.push_back(training_note(r, n.seconds, threads));
   if (r.task == Task::classify)
-    notes.push_back("a bag of words, for comparing: --set model.shape=bag --set train.learning_rate=1e-2");
+    notes.push_back(fmt::format(
+        "a bag of words, for comparing: --set model.shape=bag --set model.head={} --set train.learning_rate=1e-2",
+        r.model.head.kind));
 }
 
 }  // namespace attune

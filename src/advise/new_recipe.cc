@@ -260,7 +260,7 @@ NewRecipe propose_recipe(const std::string& name, const std::vector<std::string>
   d.train = from_recipe(sorted.train, options.out);
   d.valid = from_recipe(sorted.valid, options.out);
   d.test = from_recipe(sorted.test, options.out);
-  n.parameters = parameters_of(sized.recipe);
+  n.parameters = numbers_of_model(sized.recipe, labels.size());
   n.seconds = sized.seconds;
   if (language) {
     write_language(sized, n);

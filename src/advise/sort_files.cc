@@ -100,6 +100,22 @@ void refuse_mixed_up(const std::vector<Pair>& pairs, const std::vector<std::stri
   }
 }
 
+/// --valid de en behind train.en train.de, as the names show.
+void refuse_swapped(const std::vector<FileGroup>& groups) {
+  const auto training = std::find_if(groups.begin(), groups.end(), [](const FileGroup& g) {
+    return g.files.size() == 2 &&
+           (g.role == FileRole::train || (g.role == FileRole::unknown && role_or_train(g.files[0]) == FileRole::train));
+  });
+  if (training == groups.end()) return;
+  const std::string source = language_of(training->files[0]), target = language_of(training->files[1]);
+  for (const FileGroup& g : groups)
+    if (g.files.size() == 2 && !source.empty() && source != target && language_of(g.files[0]) == target &&
+        language_of(g.files[1]) == source)
+      fail(ErrorKind::usage, "{} and {} stand together, but {} and {} have {} first, then {}\n  fix: {} {}", g.files[0],
+           g.files[1], training->files[0], training->files[1], source, target, shell_word(g.files[1]),
+           shell_word(g.files[0]));
+}
+
 /// The lists that recipes have.
 SortedFiles sorted_by(std::vector<FileGroup> groups, const std::string& task, size_t together) {
   decide_roles(groups, "attune new " + task, together);
@@ -181,6 +197,7 @@ SortedFiles sort_files(const std::vector<std::string>& files, const SaidRoles& s
   for (const FileGroup& g : groups)
     if (g.role == FileRole::unknown) pairs.push_back({g.files[0], g.files[1]});
   if (!pairs.empty()) refuse_mixed_up(pairs, files);
+  refuse_swapped(groups);
   return sorted_by(groups, "translate", 1);
 }
 

@@ -57,7 +57,17 @@ Corpus made_up_corpus(const Recipe& r, const CorpusLook& look, int64_t labels) {
   return corpus;
 }
 
+ModelSizes sizes_of(const Recipe& r, int64_t labels) {
+  ModelSizes sizes{r.tokenizer.size, gives_answers(r.task) ? labels : r.tokenizer.size, r.data.max_length + 2};
+  if (gives_answers(r.task)) sizes.label_groups = {labels};
+  return sizes;
+}
+
 }  // namespace
+
+int64_t numbers_of_model(const Recipe& recipe, int64_t labels) {
+  return Model(recipe.model, sizes_of(recipe, std::max<int64_t>(1, labels))).parameters().numbers();
+}
 
 double seconds_of_update(const Recipe& recipe, const CorpusLook& look, int64_t labels, int threads) {
   Recipe r = recipe;
@@ -66,9 +76,7 @@ double seconds_of_update(const Recipe& recipe, const CorpusLook& look, int64_t l
   const int64_t whole = tokens;
   if (r.model.d_model > 256) tokens = std::min(tokens, std::max(kTokensOfTrial, 2 * r.data.max_length));
   const Corpus corpus = made_up_corpus(r, look, labels);
-  ModelSizes sizes{r.tokenizer.size, gives_answers(r.task) ? labels : r.tokenizer.size, r.data.max_length + 2};
-  if (gives_answers(r.task)) sizes.label_groups = {labels};
-  Model model(r.model, sizes);
+  Model model(r.model, sizes_of(r, labels));
   model.initialize(1);
   ThreadPool pool(threads);
   Learner learner(model, r.train, corpus.longest(), pool);

@@ -10,4 +10,7 @@ namespace attune {
 /// that are answered, `labels` can be said.
 double seconds_of_update(const Recipe& recipe, const CorpusLook& look, int64_t labels, int threads);
 
+/// Numbers that the recipe's model learns.
+int64_t numbers_of_model(const Recipe& recipe, int64_t labels);
+
 }  // namespace attune

@@ -208,6 +208,7 @@ std::vector<std::string> InputTexts::notes() const {
       all.push_back(fmt::format("{} {}{} {} (first: {}): {}", thousands(t.count), body_->rows ? "row" : "line",
                                 t.count == 1 ? "" : "s", what, t.places[0], became));
   };
+  if (body_->count == 0) all.push_back(fmt::format("{} has no lines", body_->name == "-" ? "stdin" : body_->name));
   tell(body_->broken, "had broken UTF-8", "U+FFFD stands for those letters");
   if (body_->rows) tell(body_->rows->odd(), "had other columns than the recipe", "read as far as their columns go");
   if (body_->suspicion.confirmed())

@@ -79,6 +79,7 @@ bool is_scale_of_int8(const SafetensorsFile& file, const StoredTensor& t) {
 
 void read_weights(ModelDescription& d) {
   const SafetensorsFile file(d.folder + "/" + kModelName);
+  check_finite(file);
   std::set<std::string> types;
   for (const StoredTensor& t : file.tensors()) {
     ++d.tensors;
@@ -123,7 +124,7 @@ void read_progress(ModelDescription& d) {
   for (const Checkpoint& c : checkpoints(d.folder)) d.checkpoints.push_back(c.step);
   const std::string path = d.folder + "/" + kTrainerName;
   if (!fs::exists(path)) return;
-  const State state = State::from_json(read_file(path), path);
+  const State state = read_state(path);
   for (const char* name : {"step", "updates", "update"})
     if (state.has(name) && d.step < 0) d.step = state.whole(name);
 }

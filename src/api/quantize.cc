@@ -175,7 +175,7 @@ JudgedAnswers judge_answers(const OpenedModel& m, const DevSet& dev, const Recip
   j.tokens_per_s = read_speed(*m.model, dev.corpus, recipe, pool);
   if (!m.tokenizers.labels) return j;
   Predictor predict(*m.model, m.tokenizers, recipe, pool);
-  for (const Prediction& p : predict(dev.corpus)) j.said.push_back(predict.answers().write(p.answers));
+  j.said = predict.texts(dev.corpus, dev.targets);
   for (const MetricResult& r : judge_texts(j.said, dev.targets, recipe, 1))
     if (r.name == recipe.train.metric) j.score = r.score;
   return j;

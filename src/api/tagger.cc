@@ -68,6 +68,10 @@ std::vector<TaggedText> Tagger::tag(const std::vector<std::string>& lines, const
         text.insert(text.end(), ids[end].begin(), ids[end].end());
         ++end;
       }
+      if (end <= from) {  // a long word does not fit beside those before it
+        first = from;
+        continue;
+      }
       const size_t next = std::max(first + (end - first) / 2, first + 1),
                    to = end < ids.size() ? (next + end) / 2 : end;
       windows.push_back({i, first, end, from, std::max(to, from + 1)});

@@ -35,7 +35,9 @@ bool parse_number(std::string_view text, T& out) {
 
 bool in_range(const FieldRule& rule, double x) {
   if (!std::isfinite(x)) return false;
-  return (rule.least_open ? x > rule.least : x >= rule.least) && (rule.most_open ? x < rule.most : x <= rule.most);
+  // What is computed with is a float: one that rounds up to an open bound is none below it.
+  return (rule.least_open ? x > rule.least : x >= rule.least) &&
+         (rule.most_open ? static_cast<float>(x) < static_cast<float>(rule.most) : x <= rule.most);
 }
 
 /// A remedy: what the field has, unless that is what is wrong. Types of their own have examples in their names.

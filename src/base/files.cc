@@ -82,6 +82,7 @@ struct Descriptor {
   std::string room;
   if (statvfs(folder.empty() ? "." : folder.c_str(), &disk) == 0)
     room = ", " + human_bytes(static_cast<int64_t>(disk.f_bavail) * static_cast<int64_t>(disk.f_frsize)) + " are free";
+  if (error == EFBIG) fail_io("write", path, error);
   fail(ErrorKind::io,
        "cannot write {}: {} ({} were to be written{})\n  fix: make room, or choose a folder on another disk", path,
        std::strerror(error), human_bytes(bytes), room);
@@ -274,12 +275,18 @@ void FolderWriter::commit() {
   if (!old.empty()) fs::remove_all(old, ignored);
 }
 
-AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
-  // Not through a link to a file: it would lead out of the folder, to something of somebody else.
+void refuse_link(const std::string& path) {
   std::error_code ignored;
-  if (fs::is_symlink(path_, ignored) && fs::is_regular_file(path_, ignored))
-    fail(ErrorKind::io, "cannot write {}: it is a link\n  fix: remove it, or choose another folder", path_);
-  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND, 0666);
+  const fs::file_type to = fs::status(path, ignored).type();
+  const bool device = to == fs::file_type::character || to == fs::file_type::fifo || to == fs::file_type::socket;
+  if (fs::is_symlink(path, ignored) && !device)
+    fail(ErrorKind::io, "cannot write {}: it is a link\n  fix: remove it, or choose another folder", path);
+}
+
+AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
+  refuse_link(path_);
+  // Not blocking: to open a pipe that nobody reads would wait for ever.
+  file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
   if (file_ < 0) fail_io("write", path_, errno);
   if (content == Content::bytes) return;
   char last = '\n';

@@ -75,6 +75,10 @@ class AppendedFile {
   int file_ = -1;
 };
 
+/// ErrorKind::io for a link, to a file or to nothing: it would lead out of the folder, to something of somebody else.
+/// One to a device or a pipe is meant.
+void refuse_link(const std::string& path);
+
 /// What to do about a name that is not there: the one beside it that was meant, if any is like it.
 std::string fix_for_missing(const std::string& path);
 

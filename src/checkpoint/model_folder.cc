@@ -44,9 +44,19 @@ void remove_empty_folders(const std::string& folder) {
   for (auto f = folders.rbegin(); f != folders.rend(); ++f) rmdir(f->c_str());  // those inside come later in the list
 }
 
-/// Whether every file is there as the manifest has it, moved up already or not.
+/// Whether a name leads through folders of this one alone, not through links.
+bool lies_within(const std::string& folder, const std::string& name) {
+  std::error_code ignored;
+  fs::path at(folder);
+  for (const fs::path& part : fs::path(name).parent_path())
+    if (fs::is_symlink(at /= part, ignored)) return false;
+  return true;
+}
+
+/// Whether it is a model, and every file is there as the manifest has it, moved up already or not.
 bool is_whole_save(const std::string& next, const std::string& dir, const Manifest& files) {
-  return std::ranges::all_of(files, [&](const ManifestEntry& e) {
+  const auto is_there = [&](const ManifestEntry& e) {
+    if (!lies_within(next, e.name) || !lies_within(dir, e.name)) return false;
     for (const std::string& folder : {next, dir}) try {
         const ManifestEntry found = describe_file(folder, e.name);
         if (found.bytes == e.bytes && found.hash == e.hash) return true;
@@ -54,17 +64,19 @@ bool is_whole_save(const std::string& next, const std::string& dir, const Manife
         if (error.kind() != ErrorKind::io) throw;  // moved up just now, or never there
       }
     return false;
-  });
+  };
+  return lists(files, kRecipeName) && lists(files, kModelName) && std::ranges::all_of(files, is_there);
 }
 
 void finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
   std::error_code ignored;
-  if (!fs::exists(next, ignored)) return;
+  if (!fs::is_directory(fs::symlink_status(next, ignored))) return;  // a link leads to something of somebody else
   if (fs::exists(next + "/" + kManifestName, ignored)) {
     // What is not whole was not left by a save: the model that is there stays.
-    if (!is_whole_save(next, dir, read_manifest(next))) return;
-    for (const ManifestEntry& e : read_manifest(next)) move_up(next, dir, e.name);
+    const Manifest files = read_manifest(next);
+    if (!is_whole_save(next, dir, files)) return;
+    for (const ManifestEntry& e : files) move_up(next, dir, e.name);
     move_up(next, dir, kManifestName);
   }
   remove_empty_folders(next);
@@ -84,6 +96,7 @@ void write_contents(const std::string& folder, const ModelContents& contents) {
 }
 
 void save_model(const std::string& dir, const ModelContents& contents) {
+  check(!contents.recipe.empty() && !contents.weights.empty(), "save_model", "{} would be no model", dir);
   make_folder(dir);
   finish_save(dir);  // an older one that was stopped: what it moved already must not mix with this one
   FolderWriter next(dir + "/" + kNext);
@@ -93,13 +106,19 @@ void save_model(const std::string& dir, const ModelContents& contents) {
 }
 
 const std::string& open_model(const std::string& dir) {
-  try {
+  const auto verify = [&] {
     finish_save(dir);
-    verify_manifest(dir);
+    const Manifest files = verify_manifest(dir);
+    for (const char* name : {kRecipeName, kModelName})
+      if (!lists(files, name))
+        fail(ErrorKind::model, "{}/{} lists no {}\n  fix: copy the folder again, or use another checkpoint", dir,
+             kManifestName, name);
+  };
+  try {
+    verify();
   } catch (const Error& e) {
     if (e.kind() != ErrorKind::model) throw;
-    finish_save(dir);  // a trainer may just have been replacing it
-    verify_manifest(dir);
+    verify();  // a trainer may just have been replacing it
   }
   return dir;
 }

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/files.h"
 
 namespace attune {
 
@@ -58,6 +59,14 @@ int64_t State::whole(const std::string& name) const { return get<int64_t>(name, 
 double State::number(const std::string& name) const { return get<double>(name, "number with a fraction"); }
 const std::string& State::text(const std::string& name) const { return get<std::string>(name, "text"); }
 
+int64_t State::count(const std::string& name, int64_t least) const {
+  const int64_t n = whole(name);
+  if (n < least) fail_state(place_, fmt::format("'{}' is {}", name, n));
+  return n;
+}
+
+State read_state(const std::string& path) { return State::from_json(read_regular_file(path, 1 << 24), path); }
+
 std::string State::to_json() const {
   Json json = Json::object();
   for (const auto& [name, value] : values_) {
@@ -76,7 +85,11 @@ std::string State::to_json() const {
 State State::from_json(std::string_view text, const std::string& place) {
   State state;
   state.place_ = place;
-  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
+  // Numbers and texts, and numbers as their bits: what is nested deeper would take many times its size to be read.
+  const auto flat = [](int depth, Json::parse_event_t event, Json&) {
+    return event != Json::parse_event_t::array_start && !(event == Json::parse_event_t::object_start && depth > 1);
+  };
+  const Json json = Json::parse(text.begin(), text.end(), flat, false);
   if (!json.is_object()) fail_state(place, "not a JSON object");
   for (const auto& [name, value] : json.items()) state.values_[name] = value_of(value, name, place);
   return state;

@@ -20,6 +20,7 @@ class State {
   bool has(const std::string& name) const { return values_.contains(name); }
   // Each throws ErrorKind::model when there is none of that name and type.
   int64_t whole(const std::string& name) const;
+  int64_t count(const std::string& name, int64_t least = 0) const;  // not below that
   uint64_t key(const std::string& name) const { return static_cast<uint64_t>(whole(name)); }
   double number(const std::string& name) const;
   const std::string& text(const std::string& name) const;
@@ -37,5 +38,8 @@ class State {
   std::map<std::string, Value> values_;
   std::string place_ = "trainer.json";
 };
+
+/// Of a regular file.
+State read_state(const std::string& path);
 
 }  // namespace attune

@@ -64,16 +64,21 @@ void check_same(const SafetensorsFile& file, const StoredTensors& wanted, Types 
   mismatch.raise();
 }
 
-/// A model with such a weight would answer nonsense, or nothing, without a word.
-void refuse_not_finite(const SafetensorsFile& file, const StoredTensor& t) {
-  if (t.type != Stored::f32) return;
-  const auto* const first = static_cast<const float*>(t.data);
-  const int64_t at = std::find_if_not(first, first + t.size(), [](float x) { return std::isfinite(x); }) - first;
-  if (at < t.size())
+/// A model with such a weight would answer nonsense, or nothing, without a word. Weights this large, whose products are
+/// no numbers, have no better use.
+constexpr float kLargest = 1e18f;
+
+void refuse_not_finite(const SafetensorsFile& file, const std::string& name, const float* x, int64_t size) {
+  const int64_t at = std::find_if_not(x, x + size, [](float v) { return std::abs(v) <= kLargest; }) - x;
+  if (at < size)
     fail(ErrorKind::model,
          "{}: tensor '{}' is not all numbers: {} at place {}\n  fix: take another checkpoint; this one was saved by "
          "another program, or changed",
-         file.path(), t.name, std::isnan(first[at]) ? "NaN" : "infinity", thousands(at));
+         file.path(), shown_name(name),
+         std::isnan(x[at])   ? "NaN"
+         : std::isinf(x[at]) ? "infinity"
+                             : fmt::format("{:g}, too large to compute with,", x[at]),
+         thousands(at));
 }
 
 void read_widened(const SafetensorsFile& file, const StoredTensor& to) {
@@ -86,7 +91,7 @@ void read_widened(const SafetensorsFile& file, const StoredTensor& to) {
     std::transform(halves.begin(), halves.end(), static_cast<float*>(to.data),
                    from.type == Stored::f16 ? of_f16 : of_bf16);
   }
-  refuse_not_finite(file, to);
+  if (to.type == Stored::f32) refuse_not_finite(file, to.name, static_cast<const float*>(to.data), to.size());
 }
 
 std::vector<int64_t> dims_of(const Shape& shape) {
@@ -141,6 +146,24 @@ void check_declared(const std::string& path, const Parameters& parameters) {
   mismatch.raise();
 }
 
+void check_finite(const SafetensorsFile& file) {
+  std::vector<float> values;
+  std::vector<uint16_t> halves;
+  for (const StoredTensor& t : file.tensors()) {
+    values.resize(static_cast<size_t>(t.size()));
+    if (t.type == Stored::f32) {
+      file.read(t, values.data());
+    } else if (t.type == Stored::f16 || t.type == Stored::bf16) {
+      halves.resize(values.size());
+      file.read(t, halves.data());
+      std::transform(halves.begin(), halves.end(), values.begin(), t.type == Stored::f16 ? of_f16 : of_bf16);
+    } else {
+      continue;
+    }
+    refuse_not_finite(file, t.name, values.data(), t.size());
+  }
+}
+
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool) {
   const SafetensorsFile file(path);
   const bool int8 = std::any_of(file.tensors().begin(), file.tensors().end(),
@@ -181,6 +204,7 @@ Weights average_weights(std::vector<std::string> paths) {
     sum.assign(size, 0.0);
     for (const auto& file : files) {
       file->read(*file->find(t.name), one.values.data());
+      refuse_not_finite(*file, t.name, one.values.data(), t.size());
       for (size_t i = 0; i < size; ++i) sum[i] += static_cast<double>(one.values[i]);
     }
     const auto count = static_cast<double>(files.size());

@@ -25,6 +25,9 @@ void check_declared(const std::string& path, const Parameters& parameters);
 /// ErrorKind::model, too, for weights that are not numbers.
 void load_parameters(const std::string& path, Parameters& parameters, ThreadPool* pool = nullptr);
 
+/// ErrorKind::model where one of the file's tensors is not all numbers: read one after another, and kept nowhere.
+void check_finite(const SafetensorsFile& file);
+
 /// Weights without a model around them.
 struct Weights {
   struct One {

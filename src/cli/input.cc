@@ -1,4 +1,5 @@
 #include "cli/input.h"
+#include "cli/tell.h"
 
 #include <fmt/core.h>
 
@@ -19,13 +20,13 @@ InputTexts open_input(const NamedInput& named, const Session& session) {
   InputTexts input(named.model, named.input,
                    {named.format, named.pairs,
                     fmt::format("for a text itself: echo 'TEXT' | attune {} {}", session.command, named.model)});
-  if (!session.quiet && !input.how().empty()) fmt::print(stderr, "note: {}\n", input.how());
+  if (!session.quiet && !input.how().empty()) tell("note: {}\n", input.how());
   return input;
 }
 
 void tell_notes(const InputTexts& input, const Session& session) {
   if (session.quiet) return;
-  for (const std::string& note : input.notes()) fmt::print(stderr, "note: {}\n", note);
+  for (const std::string& note : input.notes()) tell("note: {}\n", note);
 }
 
 }  // namespace attune::cli

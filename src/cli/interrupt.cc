@@ -50,10 +50,15 @@ Interruptible::Interruptible(void* job, void (*stop)(void*), Talk talk, const ch
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
   for (const int s : {SIGTERM, SIGINT}) sigaction(s, &action, nullptr);
+  struct sigaction old {};  // nohup has it ignored
+  if (sigaction(SIGHUP, nullptr, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(SIGHUP, &action, nullptr);
+  ::signal(SIGPIPE, SIG_IGN);  // who listened to what it says is gone: the work goes on
 }
 
 Interruptible::~Interruptible() {
-  for (const int s : {SIGTERM, SIGINT}) ::signal(s, SIG_DFL);
+  for (const int s : {SIGTERM, SIGINT, SIGPIPE}) ::signal(s, SIG_DFL);
+  struct sigaction now {};
+  if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == on_signal) ::signal(SIGHUP, SIG_DFL);
   running = nullptr;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/foreign_words.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -80,6 +81,8 @@ std::string explain(const CLI::App& app, const CLI::App* at, const std::string& 
     if (const std::string here = foreign_option(path, name); near.empty() && !here.empty())
       return fmt::format("unknown option '{}'\n  fix: {}", name, here);
     const char* what = option ? "option" : commands.empty() ? "argument" : "command";
+    if (path == "test" && !option)
+      return fmt::format("it takes a model and no files: '{}'\n  fix: --set 'data.test=[\"{}\"]'", word, word);
     return fmt::format("unknown {} '{}'. {}", what, name,
                        near.empty() ? "See `" + help + "`." : "Did you mean '" + near + "'?");
   }
@@ -104,7 +107,7 @@ std::string visible(const std::string& text) {
 
 int report(const std::string& command, const std::string& text, int code) {
   std::fflush(stdout);
-  fmt::print(stderr, "attune{}{}: {}\n", command.empty() ? "" : " ", command, visible(text));
+  tell("attune{}{}: {}\n", command.empty() ? "" : " ", command, visible(text));
   return code;
 }
 

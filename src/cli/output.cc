@@ -10,6 +10,7 @@
 
 #include "attune/error.h"
 #include "attune/text.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -95,19 +96,18 @@ void finish_output() {
 
 void note_cropped(int64_t lines, int64_t tokens) {
   if (lines > 0)
-    fmt::print(stderr, "note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(lines),
-               lines == 1 ? " was" : "s were", thousands(tokens));
+    tell("note: {} line{} cropped to {} tokens, the most this model can read\n", thousands(lines),
+         lines == 1 ? " was" : "s were", thousands(tokens));
 }
 
 void note_beyond(int64_t lines, int64_t tokens) {
   if (lines > 0)
-    fmt::print(stderr,
-               "note: {} line{} longer than the {} tokens of the longest that the model learned from: worth little\n",
-               thousands(lines), lines == 1 ? " is" : "s are", thousands(tokens));
+    tell("note: {} line{} longer than the {} tokens of the longest that the model learned from: worth little\n",
+         thousands(lines), lines == 1 ? " is" : "s are", thousands(tokens));
 }
 
 void note_busy(const Load& load) {
-  if (const std::string note = busy_note(load); !note.empty()) fmt::print(stderr, "note: {}\n", note);
+  if (const std::string note = busy_note(load); !note.empty()) tell("note: {}\n", note);
 }
 
 }  // namespace attune::cli

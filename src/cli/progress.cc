@@ -9,6 +9,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/progress_text.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -76,7 +77,7 @@ TrainingEvents Progress::events() {
       finish_output();  // whoever follows the run gets it now
     };
   }
-  if (!live_ && !quiet_) e.on_log = [](const std::string& line) { fmt::print(stderr, "{}\n", line); };
+  if (!live_ && !quiet_) e.on_log = [](const std::string& line) { tell("{}\n", line); };
   return e;
 }
 
@@ -86,8 +87,8 @@ void Progress::finish(const TrainingOutcome& o, bool next) {
   if (json_ && o.reason == TrainingOutcome::Reason::interrupted)
     print(to_json({{"update", o.updates}, {"interrupted", true}, {"seconds", rounded(o.seconds, 1)}}) + "\n");
   if (quiet_) return;
-  if (live_) fmt::print(stderr, "{}", outcome_text(o, paint_));
-  if (next) fmt::print(stderr, "{}", next_text(o));
+  if (live_) tell("{}", outcome_text(o, paint_));
+  if (next) tell("{}", next_text(o));
 }
 
 }  // namespace attune::cli

@@ -45,6 +45,13 @@ bool is_piped(int fd) {
   return poll(&waiting, 1, kMoment) > 0;
 }
 
+bool is_pipe(int fd) {
+  struct stat info {};
+  if (fstat(fd, &info) != 0 || !S_ISFIFO(info.st_mode)) return false;
+  pollfd waiting{fd, POLLIN, 0};
+  return poll(&waiting, 1, 0) == 0;
+}
+
 int terminal_columns(int fd) {
   winsize size{};
   return ioctl(fd, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;

@@ -10,6 +10,8 @@ int terminal_columns(int fd);
 bool is_live(int fd);
 /// Whether a pipe or a file stands there that has something to read within a moment, or has come to its end.
 bool is_piped(int fd);
+/// Whether it is a pipe that has nothing to read now, and may have later.
+bool is_pipe(int fd);
 /// Whether to use colours there: a terminal, and neither NO_COLOR nor TERM=dumb speak against it.
 bool has_colours(int fd);
 

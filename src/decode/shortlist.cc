@@ -160,7 +160,7 @@ Shortlist Shortlist::parse(const std::string& text, const std::string& name, int
 }
 
 Shortlist Shortlist::load(const std::string& path, int64_t source_words, int64_t target_words) {
-  return parse(read_file(path), path, source_words, target_words);
+  return parse(read_regular_file(path, int64_t{1} << 30), path, source_words, target_words);
 }
 
 }  // namespace attune

@@ -100,6 +100,8 @@ void check_rows(const Recipe& r) {
 void check_model(const Recipe& r) {
   const ModelOptions& m = r.model;
   const bool encoder = has_encoder(m.shape), decoder = has_decoder(m.shape), bag = is_bag(m);
+  demand(!m.attention.empty(), "model.attention has no layer\n  fix: for example attention = \"softmax\"");
+  demand(!m.mixer.empty(), "model.mixer has no layer\n  fix: for example mixer = \"attention\"");
   demand(!encoder || bag || m.encoder_layers > 0,
          "model.encoder_layers = 0, but the shape has an encoder\n  fix: set model.encoder_layers = 4");
   demand(!decoder || m.decoder_layers > 0,
@@ -255,6 +257,14 @@ void check_mixture(const Recipe& r) {
 void check_data(const Recipe& r) {
   demand(!r.data.train.empty(), "data.train names no files to learn from\n  fix: data.train = [{}]",
          r.task == Task::translate ? "\"train.en\", \"train.de\"" : "\"train.txt\"");
+  for (const auto& [key, files] : {std::pair<const char*, const std::vector<std::string>*>{"train", &r.data.train},
+                                   {"valid", &r.data.valid},
+                                   {"test", &r.data.test}})
+    for (const std::string& f : *files)
+      demand(!f.empty() && f.find('\0') == std::string::npos,
+             "data.{} has a name that no file can have: it is empty, or has a zero in it\n  fix: name a file, or leave "
+             "it out",
+             key);
   check_columns(r.data);
   check_mixture(r);
   if (r.task != Task::translate || r.data.format != DataFormat::lines) return;

@@ -51,7 +51,7 @@ std::optional<Choice::Option> option_of(const toml::node& node) {
   return std::nullopt;
 }
 
-/// `[{ band = 128, gap = 2 }, { global = 2 }]` as a text: "band 128 gap 2, global 2".
+/// `[{ band = 128, gap = 2 }, { global = [0, 9] }]` as a text: "band 128 gap 2, global at 0 9".
 std::optional<Choice::Option> parts_of(const toml::node& node) {
   const toml::array* array = node.as_array();
   if (!array || array->empty()) return std::nullopt;
@@ -61,8 +61,15 @@ std::optional<Choice::Option> parts_of(const toml::node& node) {
     if (!table || table->empty()) return std::nullopt;
     std::string part;
     for (const auto& [name, value] : *table) {
-      if (!value.is_integer()) return std::nullopt;
-      part += fmt::format("{}{} {}", part.empty() ? "" : " ", std::string_view(name.str()), value.as_integer()->get());
+      part += fmt::format("{}{}", part.empty() ? "" : " ", std::string_view(name.str()));
+      if (value.is_integer()) {
+        part += fmt::format(" {}", value.as_integer()->get());
+      } else if (const auto* numbers = value.as_array(); numbers && numbers->is_homogeneous<int64_t>()) {
+        part += " at";
+        for (const auto& number : *numbers) part += fmt::format(" {}", number.as_integer()->get());
+      } else if (!(value.is_boolean() && value.as_boolean()->get())) {
+        return std::nullopt;
+      }
     }
     text += (text.empty() ? "" : ", ") + part;
   }
@@ -294,12 +301,22 @@ std::vector<std::string> apply_setting(const std::string& assignment, const Fiel
 }
 
 std::string read_recipe_text(const std::string& path) {
+  if (std::error_code ignored; std::filesystem::is_directory(path, ignored)) {
+    const std::string inside = (std::filesystem::path(path) / "recipe.toml").string();
+    fail(ErrorKind::recipe, "{} is a folder, not a recipe\n  fix: {}", path,
+         std::filesystem::exists(inside, ignored) ? "name the recipe in it: " + inside : "name a recipe (.toml)");
+  }
   std::error_code ignored;
   const auto bytes = std::filesystem::file_size(path, ignored);
   if (!ignored && std::cmp_greater(bytes, kLargestRecipe))
     fail(ErrorKind::recipe, "{} has {}: too large to be a recipe", path, human_bytes(static_cast<int64_t>(bytes)));
+  // Pipes are read where a shell names them; in a model folder one would be waited for, and read, for ever.
+  const bool named_by_shell = path.starts_with("/dev/") || path.starts_with("/proc/");
+  const bool there = std::filesystem::exists(path, ignored);
+  if (there && !named_by_shell && !std::filesystem::is_regular_file(path, ignored))
+    fail(ErrorKind::recipe, "{} is not a regular file\n  fix: name a recipe (.toml)", path);
   try {
-    return read_file(path);
+    return there && !named_by_shell ? read_regular_file(path, kLargestRecipe) : read_file(path);
   } catch (const Error& e) { throw Error(ErrorKind::recipe, e.what()); }
 }
 

@@ -19,18 +19,14 @@ namespace {
 constexpr int64_t kBytesOfToken = 512;
 
 /// What helps models of a task that learned less than counting does.
-const char* advice(Task task) {
-  switch (task) {
-    case Task::classify:
-      return "train longer (train.stop), at another train.learning_rate, or with model.kind = \"bag\"";
-    case Task::language:
-      return "train longer (train.stop), or a larger model (model.d_model, model.decoder_layers)";
-    case Task::image:
-    case Task::graph:
-    case Task::tag:
-    case Task::translate:
-      break;
-  }
+std::string advice(const Recipe& recipe) {
+  if (recipe.task == Task::classify && !is_bag(recipe.model))
+    return fmt::format(
+        "train longer (train.stop), at another train.learning_rate, or a bag of words: --set model.shape=bag --set "
+        "model.head={}",
+        recipe.model.head.kind);
+  if (recipe.task == Task::language)
+    return "train longer (train.stop), or a larger model (model.d_model, model.decoder_layers)";
   return "train longer (train.stop), or at another train.learning_rate";
 }
 
@@ -83,7 +79,7 @@ void BaselineNote::judge(TrainingOutcome& o) const {
   o.beats_baseline = sign * o.final_score > sign * o.baseline_score;
   if (!o.beats_baseline)
     o.baseline_warning = fmt::format("the model is no better than \"{}\" ({} {:.4g} against {:.4g})\n  fix: {}",
-                                     o.baseline, o.metric, o.final_score, o.baseline_score, advice(task_.recipe.task));
+                                     o.baseline, o.metric, o.final_score, o.baseline_score, advice(task_.recipe));
 }
 
 }  // namespace attune

@@ -28,7 +28,8 @@ namespace attune {
 namespace fs = std::filesystem;
 
 FolderLock::FolderLock(const std::string& dir) : path_(dir + "/.lock") {
-  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
+  refuse_link(path_);
+  file_ = ::open(path_.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0644);
   if (file_ < 0)
     fail(ErrorKind::io, "cannot write to {}: {}\n  fix: check the permissions, or give another folder by --out", dir,
          std::strerror(errno));
@@ -54,7 +55,7 @@ bool FolderLock::is_there() const {
 }
 
 bool FolderLock::is_held(const std::string& dir) {
-  const int file = ::open((dir + "/.lock").c_str(), O_RDONLY | O_CLOEXEC);
+  const int file = ::open((dir + "/.lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   if (file < 0) return false;
   const bool held = ::flock(file, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK;
   ::close(file);
@@ -114,7 +115,7 @@ void RunFolder::check_start(const Checkpoint& from, const Recipe& before) const 
   const std::string& now = recipe_.train.start;
   if (now == before.train.start) return;
   const std::string path = from.path + "/" + kTrainerName, hash = StartModel::hash_of(now);
-  const State state = State::from_json(read_file(path), path);
+  const State state = read_state(path);
   if (hash.empty() || !state.has(kStartHash) || hash == state.text(kStartHash)) return;
   fail(ErrorKind::recipe,
        "train.start = \"{}\" is not the model that the run in {} began with, \"{}\"\n  fix: undo the change to go on, "
@@ -184,13 +185,13 @@ State state_of(const Progress& p, const std::vector<Milestone>& milestones, cons
 
 Progress progress_of(const State& s) {
   Progress p;
-  p.steps = p.good_update = s.whole("updates");  // of a version that skipped no updates
+  p.steps = p.good_update = s.count("updates");  // of a version that skipped no updates
   each_counter(p, [&](const char* name, auto& value) {
     if (!s.has(name)) return;
     if constexpr (std::is_same_v<decltype(value), double&>)
       value = s.number(name);
     else
-      value = s.whole(name);
+      value = s.count(name, std::min<int64_t>(value, 0));  // some begin at -1: not yet
   });
   return p;
 }
@@ -226,7 +227,7 @@ const char* changed_side(const std::string& before, const std::string& now) {
 Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::string& content_hash,
                            ThreadPool* pool) {
   const std::string path = from.path + "/" + kTrainerName;
-  const State state = State::from_json(read_file(path), path);
+  const State state = read_state(path);
   if (state.text("content_hash") != content_hash)
     fail(ErrorKind::data,
          "{} is not what the run in {} began with\n  fix: put the old files back to go on, give --out another folder, "
@@ -234,7 +235,7 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
          changed_side(state.text("content_hash"), content_hash), dir_);
   set_aside_after(dir_, from.step);
   Parameters& parameters = learner.model().parameters();
-  learner.streams().begin(state.has("streams") ? state.whole("streams") : 0, true);
+  learner.streams().begin(state.has("streams") ? state.count("streams") : 0, true);
   const StoredTensors optimizer = optimizer_tensors(learner);
   if (!optimizer.empty()) load_tensors(from.path + "/" + kOptimizerName, optimizer);
   load_tensors(from.path + "/" + kModelName, tensors_of(parameters, learner.kept_weights()));
@@ -243,8 +244,8 @@ Progress RunFolder::resume(const Checkpoint& from, Learner& learner, const std::
   const Progress progress = progress_of(state);
   learner.set_updates(progress.updates, progress.steps);
   milestones_.clear();
-  for (int64_t i = 0; i < state.whole("milestones"); ++i)
-    add_milestone(state.whole(fmt::format("milestone_{:04}_update", i)),
+  for (int64_t i = 0; i < state.count("milestones"); ++i)
+    add_milestone(state.count(fmt::format("milestone_{:04}_update", i)),
                   state.number(fmt::format("milestone_{:04}_score", i)));
   return progress;
 }

@@ -164,7 +164,7 @@ std::string StartModel::hash_of(const std::string& dir) try {
 
 StartModel::StartModel(const Recipe& recipe) : dir_(recipe.train.start), recipe_(recipe) {
   try {
-    open_model(dir_);
+    check_finite(SafetensorsFile(open_model(dir_) + "/" + kModelName));
   } catch (const Error& e) { throw Error(e.kind(), "train.start: " + std::string(e.what())); }
   hash_ = weights_hash(read_manifest(dir_));
   if (hash_.empty())

@@ -33,7 +33,7 @@ std::string time_of_day() {
 /// A run that was killed has written metrics of updates that it will do again, and of an accident after this one.
 void drop_later(const std::string& path, int64_t update) {
   std::error_code ignored;
-  if (!std::filesystem::exists(path, ignored)) return;
+  if (!std::filesystem::is_regular_file(path, ignored)) return;
   const std::string old = read_file(path);
   std::string kept;
   for (const std::string& line : split(old, '\n')) {
@@ -56,6 +56,7 @@ void TrainLog::open_records(int64_t update) {
   metrics_.reset();
   events_.reset();
   const std::string path = dir_ + "/metrics.jsonl";
+  refuse_link(path);
   drop_later(path, update);
   metrics_.emplace(path);
   events_.emplace(dir_, update);

@@ -54,7 +54,7 @@ void Labels::save(const std::string& folder) const {
 Labels Labels::load(const std::string& folder) {
   const std::string path = folder + "/" + kFile;
   std::vector<std::string> lines;
-  for (const auto& line : split(read_file(path), '\n')) lines.emplace_back(line);
+  for (const auto& line : split(read_regular_file(path, int64_t{1} << 28), '\n')) lines.emplace_back(line);
   while (!lines.empty() && lines.back().empty()) lines.pop_back();
   if (lines.size() < 3 || lines[0] != kLabelsFirstLine)
     fail(ErrorKind::model, "{}:1: this is no list of labels: the first line should be '{}'{}", path, kLabelsFirstLine,

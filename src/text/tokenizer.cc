@@ -56,9 +56,13 @@ Tokenizer::Tokenizer(Vocabulary vocabulary)
     : vocabulary_(std::make_unique<const Vocabulary>(std::move(vocabulary))),
       segmenter_(make_segmenter(*vocabulary_)) {}
 
+namespace {
+constexpr int64_t kLargestVocabulary = int64_t{1} << 28;  // in bytes
+}
+
 Tokenizer Tokenizer::load(const std::string& folder) {
   const std::string path = file_in(folder);
-  return Tokenizer(Vocabulary::parse(read_file(path), path));
+  return Tokenizer(Vocabulary::parse(read_regular_file(path, kLargestVocabulary), path));
 }
 
 void Tokenizer::save(const std::string& folder) const {

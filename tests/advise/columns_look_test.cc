@@ -87,6 +87,18 @@ TEST_F(ColumnsLookTest, NamesThatDoNotTellAreAskedAbout) {
   EXPECT_FALSE(data.header);
 }
 
+/// Names that nobody knows: what stands below them tells that they are some.
+TEST_F(ColumnsLookTest, HeadersOfOtherLanguages) {
+  EXPECT_EQ(columns("a.csv", table("texto,etiqueta", "\"TEXT\",LABEL")), "texto,etiqueta");
+  EXPECT_EQ(columns("b.csv", table("v1,v2", "LABEL,\"TEXT\"")), "v2,v1");
+  EXPECT_TRUE(data.header);
+  EXPECT_EQ(error("c.csv", table("foo,bar,baz", "#,\"TEXT\",LABEL")),
+            "usage: " + (dir / "c.csv") +
+                ":1: which of \"foo\", \"bar\", \"baz\" are the text and the label?\n  fix: say it: --columns bar,baz");
+  EXPECT_EQ(columns("d.tsv", table("", "LABEL\tTEXT")), "");
+  EXPECT_EQ(look.notes, Names{"no names of columns: column 1 is the label, 2 the text"});
+}
+
 TEST_F(ColumnsLookTest, WithoutAHeader) {
   EXPECT_EQ(columns("a.tsv", table("", "LABEL\tTEXT")), "") << "as is usual";
   EXPECT_EQ(columns("b.tsv", table("", "TEXT\tLABEL")), "1,2");

@@ -159,7 +159,7 @@ TEST(Answers, WordsInARowBesideAnEncoder) {
                   run.test("bag", {"model.shape=bag", "model.head={kind=\"label\",ngrams=2}"});
                 },
                 ErrorKind::recipe)
-                .find("has no encoder that they could stand beside\n  fix: set model.ngrams"),
+                .find("has no encoder that they could stand beside\n  fix: leave ngrams out of model.head"),
             std::string::npos);
 }
 

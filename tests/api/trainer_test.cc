@@ -299,7 +299,7 @@ TEST_F(TrainerTest, FailuresOfTheLogsAreTold) {
   fs::remove(log);
   fs::remove(metrics);
   fs::create_directory(metrics);
-  EXPECT_EQ(trouble(ErrorKind::io, "out"), "cannot read " + metrics + ": Is a directory");
+  EXPECT_EQ(trouble(ErrorKind::io, "out"), "cannot write " + metrics + ": Is a directory");
   fs::remove(metrics);
   EXPECT_EQ(run.train("out").outcome.updates, 22);
 }

@@ -60,7 +60,7 @@ TEST_F(ManifestTest, FindsWhatIsCutGrownOrLost) {
   fs::remove(folder / "tokenizer/vocabulary");
   EXPECT_EQ(says(), folder / "tokenizer/vocabulary is missing");
   fs::create_directory(folder / "tokenizer/vocabulary");
-  error_of([&] { verify_manifest(folder.path()); }, ErrorKind::io);
+  EXPECT_EQ(says(), folder / "tokenizer/vocabulary is not a regular file");
 }
 
 TEST_F(ManifestTest, RefusesWhatIsNotAManifest) {
@@ -79,9 +79,9 @@ TEST_F(ManifestTest, RefusesWhatIsNotAManifest) {
   }
   write_file(place, R"({"format":2,"files":{}})");
   EXPECT_EQ(says(), place + ": written by a newer attune");
-  write_file(place, std::string(5 << 20, '['));
+  write_file(place, std::string((1 << 20) + 1, '['));
   EXPECT_EQ(says(), place + ": too large to be one");
-  write_file(place, std::string(4 << 20, '['));
+  write_file(place, std::string(1 << 20, '['));
   EXPECT_EQ(says(), place + ": not a manifest");
   fs::remove(place);
   EXPECT_EQ(says(), folder.path() + " is not a model folder: it has no manifest.json");

@@ -328,6 +328,7 @@ TEST_F(FolderTest, AveragesAreMeansInDouble) {
   EXPECT_EQ(average_models({dirs[1]}).by_name.at("embedding.weight").values[1], 1.0f / 3);
 
   ModelContents c;
+  c.recipe = "mean";
   c.weights = tensors_of(mean);
   save_model(folder / "mean", c);
   load_parameters(open_model(folder / "mean") + "/" + kModelName, p);
@@ -336,6 +337,7 @@ TEST_F(FolderTest, AveragesAreMeansInDouble) {
   write_file(dirs[0] + "/recipe.toml", "changed");
   EXPECT_NE(error_of([&] { average_models(dirs); }, ErrorKind::model).find("recipe.toml"), std::string::npos);
   ModelContents other;
+  other.recipe = "other";
   other.weights = {{"embedding.weight", Stored::f32, {1}, p.data()}};
   save_model(dirs[0], other);
   EXPECT_NE(error_of([&] { average_models(dirs); }, ErrorKind::model).find("tensor '"), std::string::npos);

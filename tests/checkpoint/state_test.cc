@@ -12,7 +12,6 @@
 namespace attune {
 namespace {
 
-
 uint64_t bits(double x) { return std::bit_cast<uint64_t>(x); }
 
 TEST(State, EverythingComesBackBitByBit) {

@@ -85,12 +85,14 @@ TEST(Trust, AModelIsReplacedByAWholeOneAlone) {
   const TempFolder folder;
   const std::string dir = folder / "m", next = dir + "/" + kNextModelName;
   fs::create_directories(dir);
-  write_file(dir + "/recipe.toml", "old");
-  write_manifest(dir, {"recipe.toml"});
+  plant(dir, "recipe.toml", "old");
+  plant(dir, kModelName, "old");
+  write_manifest(dir, {"recipe.toml", kModelName});
   // It lists a file that is nowhere.
   plant(next, "recipe.toml", "new");
+  plant(next, kModelName, "new");
   plant(next, "other", "gone");
-  write_manifest(next, {"other", "recipe.toml"});
+  write_manifest(next, {"other", "recipe.toml", kModelName});
   fs::remove(next + "/other");
   open_model(dir);
   EXPECT_EQ(read_file(dir + "/recipe.toml"), "old");
@@ -98,7 +100,12 @@ TEST(Trust, AModelIsReplacedByAWholeOneAlone) {
   plant(dir, "other", "gone");
   open_model(dir);
   EXPECT_EQ(read_file(dir + "/recipe.toml"), "new");
-  EXPECT_EQ(read_manifest(dir).size(), 2u);
+  EXPECT_EQ(read_manifest(dir).size(), 3u);
+  // What lists no weights is no model, however whole it is.
+  plant(next, "recipe.toml", "newer");
+  write_manifest(next, {"recipe.toml"});
+  open_model(dir);
+  EXPECT_EQ(read_file(dir + "/recipe.toml"), "new");
 }
 
 TEST(Trust, ALogIsNotWrittenThroughALink) {

@@ -68,6 +68,25 @@ TEST_F(AnswerModels, ALabelAWord) {
   EXPECT_EQ(j["scores"].size(), 3u);
 }
 
+/// Each word has a label of its own, however the pieces of long ones fall: a link among short words.
+TEST_F(AnswerModels, LongWordsAmongShortOnesAreLabelledToo) {
+  const std::string all =
+      AnswerModelMaker::train("cut", "tag", "a\tX\nb\tY\nabababab\tZ\n\n",
+                              "columns = [1, 2]\nmax_length = 12\noverlong = \"crop\"\n", {"tokenizer.kind=char"});
+  const std::string text = "a b a b " + std::string(9, 'a') + " b a " + std::string(40, 'b') + " a b";
+  const Outcome r = run_attune({"tag", all, put(folder / "in", text + "\n")});
+  EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(std::count(r.out.begin(), r.out.end(), ' '), 9) << r.out;
+}
+
+TEST_F(AnswerModels, CopiesOfTaggersAreJudgedBySentencesThatWereCropped) {
+  const std::string long_one = "Ada\tB-PER\nL\tI-PER\nruns\tO\nruns\tO\nshe\tO\n\n";
+  const std::string cut =
+      AnswerModelMaker::train("cut", "tag", long_one, "columns = [1, 2]\nmax_length = 3\noverlong = \"crop\"\n", {});
+  const Outcome r = run_attune({"quantize", cut, "--out", folder / "small"});
+  EXPECT_EQ(r.code, 0) << r.err;
+}
+
 TEST(AnswerModel, LinesOfAnotherNumberOfTextsAreCounted) {
   const AnswerModelMaker maker;
   const std::string pairs = maker.classifier("pairs", "a\tb\tyes\nb\tc\tno\n", "columns = [\"1\", \"2\", \"3\"]\n"),

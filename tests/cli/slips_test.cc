@@ -48,6 +48,8 @@ constexpr Slip kSlips[] = {
     {"train t.toml --out m --set model.d_model=16", 3, "model.d_model was 8, is 16", "undo the change"},
     {"test m --set data.test=a.en", 3, "data.test is \"a.en\", not a list", "for example test = ["},
     {"test m", 3, "names no test set", "--set 'data.test="},
+    {"test m a.de", 2, "it takes a model and no files: 'a.de'", "--set 'data.test=[\"a.de\"]'"},
+    {"compare m --over model.d_ff=8,16", 3, "m is a folder, not a recipe", "name the recipe in it: m/recipe.toml"},
     // options of other programs
     {"train t.toml --epochs 3", 2, "unknown option '--epochs'", "--set train.stop=10e"},
     {"train t.toml --lr 0.1", 2, "unknown option '--lr'", "--set train.learning_rate="},
@@ -84,6 +86,10 @@ constexpr Slip kSlips[] = {
     {"new translate a.en a.de --out m", 2, "m is a folder", "--out m/translate.toml"},
     {"new translate a.en a.de --time 10", 2, "--time 10: how long is that?", "90s, 10m or 2h"},
     {"new classify a.en", 4, "a.en has one column", "fix: "},
+    {"new classify j.jsonl", 4, "j.jsonl looks like JSON", "write a label, a tab and the text a line"},
+    {"new classify r.csv", 4, "r.csv has lines that end in a carriage return alone", "tr '\\r' '\\n' < r.csv"},
+    {"new translate a.en a.de --valid b.de b.en", 2, "b.de and b.en stand together, but a.en and a.de have en first",
+     "fix: b.en b.de"},
     {"new image a.en a.de", 4, "a.en: no IDX file", "fix: "},
     {"new chat a.en", 2, "unknown task 'chat'", "Known: translate, language"},
     {"new a.en a.de", 2, "'a.en' is a file, and the task comes first", "attune new translate a.en a.de"},
@@ -103,6 +109,10 @@ void make_models(const TempFolder& dir) {
   put(dir / "a.en", en);
   put(dir / "a.de", de);
   put(dir / "c.tsv", labelled);
+  put(dir / "b.en", en);
+  put(dir / "b.de", de);
+  put(dir / "j.jsonl", "{\"text\": \"a b\", \"label\": \"l1\"}\n{\"text\": \"b\", \"label\": \"l2\"}\n");
+  put(dir / "r.csv", "text\ra\rb\rc\r");
   const std::string rest =
       "[tokenizer]\nkind = \"word\"\nsize = 100\n[model]\nd_model = 8\nd_ff = 8\nheads = 2\nencoder_layers = 1\n"
       "decoder_layers = 1\n[train]\nstop = \"2u\"\nbatch_tokens = 600\nvalidate = \"2u\"\naverage = 1\n";

@@ -36,7 +36,8 @@ std::string small_recipe(const TempFolder& dir, const std::string& stop) {
   return put(dir / "r.toml",
              "task = \"translate\"\n[data]\ntrain = [\"a.en\", \"a.de\"]\nvalid = [\"a.en\", \"a.de\"]\n"
              "[tokenizer]\nkind = \"word\"\n[model]\nencoder_layers = 1\ndecoder_layers = 1\nd_model = 16\nd_ff = 16\n"
-             "heads = 2\n[train]\nbatch_tokens = 128\nshards = 1\nvalidate = \"100u\"\naverage = 1\nschedule = \"inverse-sqrt\"\nstop = \"" +
+             "heads = 2\n[train]\nbatch_tokens = 128\nshards = 1\nvalidate = \"100u\"\naverage = 1\nschedule = "
+             "\"inverse-sqrt\"\nstop = \"" +
                  stop + "\"\n");
 }
 

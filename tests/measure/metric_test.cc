@@ -151,7 +151,8 @@ TEST(Metrics, Mistakes) {
               measure("chrf", {"O"}, {{"O"}}, {.others = {{"beta", "0"}}});
             }),
             "usage: beta = 0 is out of range: 1 to 100\n  fix: for example beta = 2");
-  EXPECT_EQ(error_with_kind([] { measure("bleu", {"O"}, {}); }), "usage: no references\n  fix: name them by --ref FILE");
+  EXPECT_EQ(error_with_kind([] { measure("bleu", {"O"}, {}); }),
+            "usage: no references\n  fix: name them by --ref FILE");
   EXPECT_EQ(error_with_kind([] { measure_systems("bleu", {{"a"}}, {{"a"}}, {}, {.paired = "bootstrap"}); }),
             "usage: a paired test compares systems, and there is one\n  fix: name the baseline, then the others");
   EXPECT_EQ(error_with_kind([] {

@@ -97,7 +97,7 @@ TEST(BaselineNote, TheBestOfSeveralCounts) {
   ASSERT_EQ(r.baselines.size(), 2u);
   EXPECT_EQ(r.outcome.baseline, "bag of words");
   EXPECT_GT(r.outcome.baseline_score, 95);
-  EXPECT_NE(r.outcome.baseline_warning.find("model.kind = \"bag\""), std::string::npos);
+  EXPECT_NE(r.outcome.baseline_warning.find("--set model.shape=bag --set model.head=label"), std::string::npos);
 }
 
 TEST(BaselineNote, LessIsBetterOfLosses) {

@@ -63,9 +63,7 @@ TEST(Halves, SpellWhatThePieceSpells) {
     for (int32_t id = t.vocabulary().first(); id < t.size(); ++id) {
       const Halves h = all[static_cast<size_t>(id)];
       const int32_t whole[] = {id}, parts[] = {h.left, h.right};
-      if (h.any()) {
-        EXPECT_EQ(t.decode(whole), t.decode(parts)) << t.piece(id);
-      }
+      if (h.any()) { EXPECT_EQ(t.decode(whole), t.decode(parts)) << t.piece(id); }
       made += h.any();
       long_ones += t.piece(id).size() > 5;
     }

@@ -7,6 +7,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -33,11 +34,10 @@ void run_average(const AverageArguments& a, const Session& session) {
     print(to_json(j) + "\n");
   }
   if (session.quiet) return;
-  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
-  fmt::print(stderr, "{} is the average of {} models, {} parameters:\n", a.out, r.models.size(),
-             thousands(r.parameters));
-  for (const std::string& m : r.models) fmt::print(stderr, "  {}\n", m);
-  if (!r.verdict.empty()) fmt::print(stderr, "{}\n", r.verdict);
+  for (const std::string& note : r.notes) tell("note: {}\n", note);
+  tell("{} is the average of {} models, {} parameters:\n", a.out, r.models.size(), thousands(r.parameters));
+  for (const std::string& m : r.models) tell("  {}\n", m);
+  if (!r.verdict.empty()) tell("{}\n", r.verdict);
 }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -99,8 +100,8 @@ void run_steps(const AttentionBench& bench, const Session& session) {
 void run_bench_attention(AttentionBench bench, bool decode, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
-    fmt::print(stderr, "measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
-               bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
+    tell("measuring attention, {} heads of {}{}, {} thread{}, {}\n", bench.heads, bench.dim,
+         bench.causal ? ", causal" : "", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
   if (decode) return run_steps(bench, session);
   const std::vector<AttentionFigure> figures = bench_attention(bench);
   if (!session.quiet && !figures.empty()) note_busy(figures.front().load);

@@ -8,6 +8,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -42,8 +43,8 @@ void run_bench_decode(DecodeBench bench, const Session& session) {
   if (bench.threads.empty()) bench.threads = {default_threads()};
   const size_t settings = bench.beams.size() * bench.threads.size() * bench.batch_tokens.size();
   if (!session.quiet)
-    fmt::print(stderr, "measuring {} round{} after one to warm up, {} setting{} by turns, {}\n", bench.rounds,
-               bench.rounds == 1 ? "" : "s", settings, settings == 1 ? "" : "s", chosen_isa());
+    tell("measuring {} round{} after one to warm up, {} setting{} by turns, {}\n", bench.rounds,
+         bench.rounds == 1 ? "" : "s", settings, settings == 1 ? "" : "s", chosen_isa());
   const std::vector<DecodeFigure> figures = bench_decode(bench);
   if (!session.quiet) note_busy(figures.front().load);
   std::vector<std::vector<std::string>> rows;
@@ -65,8 +66,8 @@ void run_bench_decode(DecodeBench bench, const Session& session) {
               rows));
   const DecodeFigure& f = figures.front();
   if (!session.quiet)
-    fmt::print(stderr, "{} lines, {} tokens said; a step reads {:.1f} MB of weights, at {:.0f} GB/s\n",
-               thousands(f.lines), thousands(f.tokens), f.weight_mb_per_step, f.bandwidth_gb_s);
+    tell("{} lines, {} tokens said; a step reads {:.1f} MB of weights, at {:.0f} GB/s\n", thousands(f.lines),
+         thousands(f.tokens), f.weight_mb_per_step, f.bandwidth_gb_s);
 }
 
 }  // namespace

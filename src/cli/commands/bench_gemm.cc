@@ -9,6 +9,7 @@
 #include "attune/machine.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -35,8 +36,7 @@ void run_bench_gemm(const std::vector<std::string>& shapes, double seconds, cons
   bench.threads = session.thread_count();
   bench.seconds = seconds;
   if (!session.quiet)
-    fmt::print(stderr, "measuring matrix products, {} thread{}, {}\n", bench.threads, bench.threads == 1 ? "" : "s",
-               chosen_isa());
+    tell("measuring matrix products, {} thread{}, {}\n", bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
   std::vector<std::vector<std::string>> rows;
   const std::vector<GemmFigure> figures = bench_gemm(bench);
   if (!session.quiet && !figures.empty()) note_busy(figures.front().load);

@@ -8,6 +8,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -16,8 +17,8 @@ namespace {
 void run_bench_train(TrainBench bench, const Session& session) {
   bench.threads = session.thread_count();
   if (!session.quiet)
-    fmt::print(stderr, "measuring {} updates after {} to warm up, {} thread{}, {}\n", bench.updates, bench.warm,
-               bench.threads, bench.threads == 1 ? "" : "s", chosen_isa());
+    tell("measuring {} updates after {} to warm up, {} thread{}, {}\n", bench.updates, bench.warm, bench.threads,
+         bench.threads == 1 ? "" : "s", chosen_isa());
   const TrainFigure f = bench_train(bench);
   if (!session.quiet) note_busy(f.load);
   if (session.json) {

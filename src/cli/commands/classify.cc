@@ -5,9 +5,11 @@
 
 #include "attune/classifier.h"
 #include "attune/error.h"
+#include "attune/text.h"
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -78,9 +80,9 @@ void run_classify(const ClassifyArguments& a, const Session& session) {
   });
   if (!session.quiet) note_cropped(cropped, classifier.longest());
   if (!session.quiet && other > 0)
-    fmt::print(stderr, "note: {} line{} {}: worth little\n", thousands(other), other == 1 ? "" : "s",
-               texts == 2 ? "without a tab, and the model learned from pairs of texts"
-                          : "with a tab, so a pair of texts, and the model learned from one");
+    tell("note: {} line{} {}: worth little\n", thousands(other), other == 1 ? "" : "s",
+         texts == 2 ? "without a tab, and the model learned from pairs of texts"
+                    : "with a tab, so a pair of texts, and the model learned from one");
   tell_notes(input, session);
 }
 

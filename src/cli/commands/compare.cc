@@ -9,53 +9,53 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
 namespace {
 
-void tell(const Session& session, const std::string& line) {
-  if (!session.quiet) fmt::print(stderr, "{}\n", line);
+void say(const Session& session, const std::string& line) {
+  if (!session.quiet) tell("{}\n", line);
 }
 
 void run_compare(CompareOptions options, Session& session) {
   options.threads = session.thread_count();
   Comparer comparer(options);
   for (const ComparedVariant& v : comparer.plan().variants)
-    if (v.state == ComparedVariant::State::refused)
-      tell(session, fmt::format("{} is impossible: {}", v.name, v.reason));
+    if (v.state == ComparedVariant::State::refused) say(session, fmt::format("{} is impossible: {}", v.name, v.reason));
 
   Session talk = session;
   talk.json = false;  // the result is the comparison's, not that of each update
   std::optional<Progress> progress;
   CompareEvents events;
   events.on_start = [&](const ComparedVariant& v, int64_t number, int64_t of) {
-    tell(session, fmt::format("{}{} ({} of {})", number > 1 ? "\n" : "", v.name, number, of));
+    say(session, fmt::format("{}{} ({} of {})", number > 1 ? "\n" : "", v.name, number, of));
     return progress.emplace(talk).events();
   };
   events.on_trained = [&](const ComparedVariant&, const TrainingOutcome& o) { progress->finish(o, false); };
-  events.on_trouble = [&](const ComparedVariant& v) { tell(session, fmt::format("{} failed: {}", v.name, v.reason)); };
-  events.on_phase = [&](const char* what) { tell(session, fmt::format("{} ...", what)); };
+  events.on_trouble = [&](const ComparedVariant& v) { say(session, fmt::format("{} failed: {}", v.name, v.reason)); };
+  events.on_phase = [&](const char* what) { say(session, fmt::format("{} ...", what)); };
 
   const Interruptible interruptible(comparer, Progress(talk).talk(),
                                     "saving what there is (Ctrl-C again to stop at once)");
   const Comparison c = comparer.run(events);
   if (c.interrupted) {
     session.exit_code = kInterrupted;
-    return tell(session, "interrupted; the same command goes on");
+    return say(session, "interrupted; the same command goes on");
   }
   if (session.json) {
     for (const ComparedVariant& v : c.variants) print(json_of(v) + "\n");
   } else {
-    tell(session, "");
+    say(session, "");
     CompareTable t = table_of(c);
     for (auto& row : t.rows)
       for (size_t i = 0; i < row.size(); ++i)
         if (row[i].empty() && t.head[i] != "remarks") row[i] = "-";
     print(table(t.head, t.rows));
   }
-  if (const std::string note = table_of(c).note; !note.empty()) tell(session, "note: " + note);
-  tell(session, fmt::format("plots: {0}/compare.html; the table: {0}/compare.md and compare.json", c.out));
+  if (const std::string note = table_of(c).note; !note.empty()) say(session, "note: " + note);
+  say(session, fmt::format("plots: {0}/compare.html; the table: {0}/compare.md and compare.json", c.out));
 }
 
 }  // namespace

@@ -19,6 +19,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -197,8 +198,7 @@ void run_demo(TrainerOptions options, Session& session) {
   const Paint paint{has_colours(STDOUT_FILENO)};
   if (const std::string model = shipped("models/en-fr"); !model.empty() && !session.json)
     show_shipped(model, options.threads, width, paint);
-  if (!session.quiet)
-    fmt::print(stderr, "A small Transformer learns to translate, from nothing: {}\n\n", options.recipe);
+  if (!session.quiet) tell("A small Transformer learns to translate, from nothing: {}\n\n", options.recipe);
 
   Session talk = session;
   talk.json = false;  // of the whole demo, not of each update

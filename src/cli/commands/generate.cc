@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 #include "cli/terminal.h"
 
 namespace attune::cli {
@@ -86,6 +87,9 @@ class Program {
     } else if (piped) {
       from_file("-", options);
     }
+    if (a_.file.empty() && a_.prompts.empty() && !piped && is_pipe(STDIN_FILENO) && !session_.quiet)
+      tell("note: stdin is a pipe that gave nothing yet, and is not waited for; `attune generate {} -` reads it\n",
+           a_.model);
     if (a_.file.empty() && done_ == 0) {  // nothing was piped in, if anything could be
       std::vector<std::string> prompts;
       for (const std::string& p : a_.prompts) prompts.push_back(unescaped(p));
@@ -97,11 +101,10 @@ class Program {
         say(prompts, options, one);
     }
     if (cropped_ > 0 && !session_.quiet)
-      fmt::print(stderr, "note: of {} prompt{} the model could not see the begin\n", thousands(cropped_),
-                 cropped_ == 1 ? "" : "s");
+      tell("note: of {} prompt{} the model could not see the begin\n", thousands(cropped_), cropped_ == 1 ? "" : "s");
     if (unknown_ > 0 && !session_.quiet)
-      fmt::print(stderr, "note: {} prompt{} letters or words that the model does not know: it reads ⁇ there\n",
-                 thousands(unknown_), unknown_ == 1 ? " has" : "s have");
+      tell("note: {} prompt{} letters or words that the model does not know: it reads ⁇ there\n", thousands(unknown_),
+           unknown_ == 1 ? " has" : "s have");
   }
 
  private:

@@ -133,7 +133,7 @@ std::string layers_text(const ModelDescription& d) {
 std::string as_text(const ModelDescription& d) {
   std::string out;
   const auto line = [&](const char* name, const std::string& value) {
-    if (!value.empty()) out += fmt::format("{:<12} {}\n", name, value);
+    if (!value.empty()) out += fmt::format("{:<12} {}\n", name, fit_columns(value, 0));  // it may be of strangers
   };
   line("model", d.folder);
   if (!d.task.empty()) {

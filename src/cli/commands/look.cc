@@ -10,6 +10,7 @@
 #include "attune/show.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 #include "cli/terminal.h"
 
 namespace attune::cli {
@@ -33,14 +34,12 @@ const char* words_of(AttentionSite at) {
 /// What the drawings in files leave out, and names that a PNG has no letters for.
 void note_drawings(const AttentionLook& look, const LookFiles& files) {
   const size_t most = std::max(look.rows.size(), look.columns.size());
-  if (most > kMostDrawn)
-    fmt::print(stderr, "note: the first {} of {} pieces are drawn; --json has all\n", kMostDrawn, most);
+  if (most > kMostDrawn) tell("note: the first {} of {} pieces are drawn; --json has all\n", kMostDrawn, most);
   if (files.png.empty()) return;
   const std::vector<std::string> numbered = numbered_in_png(look);
   for (size_t side = 0; side < 2; ++side)
     if (!numbered[side].empty())
-      fmt::print(stderr, "note: {} in {} by their numbers: {}\n", side == 0 ? "rows" : "columns", files.png,
-                 numbered[side]);
+      tell("note: {} in {} by their numbers: {}\n", side == 0 ? "rows" : "columns", files.png, numbered[side]);
 }
 
 void run_look(const LookArguments& a, const Session& session) {
@@ -49,7 +48,7 @@ void run_look(const LookArguments& a, const Session& session) {
   choice.each = draws || session.json;
   const AttentionLook look = look_at(a.model, a.text, choice, session.thread_count());
   if (look.cropped && !session.quiet)
-    fmt::print(stderr, "note: the text was cropped to what this model can read: its end is not looked at\n");
+    tell("note: the text was cropped to what this model can read: its end is not looked at\n");
   LookFiles files = a.files;
   files.large = a.choice.layer >= 0 || a.choice.head >= 0;
   write_look(look, files);
@@ -60,9 +59,9 @@ void run_look(const LookArguments& a, const Session& session) {
   draw.width = a.width > 0 ? a.width : terminal_columns(STDOUT_FILENO);
   draw.colour = has_colours(STDOUT_FILENO);
   if (!session.quiet)
-    fmt::print(stderr, "{} layer {} of {}, {}\n", words_of(look.at), look.layer, look.layers,
-               look.head < 0 ? fmt::format("the mean of {} heads", look.heads)
-                             : fmt::format("head {} of {}", look.head, look.heads));
+    tell("{} layer {} of {}, {}\n", words_of(look.at), look.layer, look.layers,
+         look.head < 0 ? fmt::format("the mean of {} heads", look.heads)
+                       : fmt::format("head {} of {}", look.head, look.heads));
   print(draw_attention({look.rows, look.columns, look.weights}, draw));
 }
 

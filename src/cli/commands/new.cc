@@ -10,6 +10,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -84,10 +85,9 @@ void run_probe(const NewArguments& a, const Session& session) {
                    {"recipe", p.recipe}}) +
           "\n");
   if (session.quiet) return;
-  fmt::print(stderr,
-             "{}: {} pairs to train on, {} to validate, {} to test\nwrote {} and {}/data\nnext: attune train {}\n",
-             p.sentence, thousands(std::ssize(p.train)), thousands(std::ssize(p.valid)), thousands(std::ssize(p.test)),
-             recipe, folder, recipe);
+  tell("{}: {} pairs to train on, {} to validate, {} to test\nwrote {} and {}/data\nnext: attune train {}\n",
+       p.sentence, thousands(std::ssize(p.train)), thousands(std::ssize(p.valid)), thousands(std::ssize(p.test)),
+       recipe, folder, recipe);
 }
 
 void run_new(NewArguments& a, const Session& session) {
@@ -107,8 +107,8 @@ void run_new(NewArguments& a, const Session& session) {
   else if (to_stdout)
     print(n.text);
   if (session.quiet) return;
-  for (const std::string& note : n.notes) fmt::print(stderr, "{}\n", note);
-  if (!to_stdout) fmt::print(stderr, "wrote {}\nnext: attune train {}\n", n.file, n.file);
+  for (const std::string& note : n.notes) tell("{}\n", note);
+  if (!to_stdout) tell("wrote {}\nnext: attune train {}\n", n.file, n.file);
 }
 
 }  // namespace

@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -98,8 +99,8 @@ void run_quantize(const QuantizeArguments& a, const Session& session) {
   const QuantizeReport r = quantize(a.model, a.out, a.options, session.thread_count());
   print(session.json ? as_json(a, r) : as_text(r));
   if (session.quiet) return;
-  for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
-  fmt::print(stderr, "wrote {}\n", a.out);
+  for (const std::string& note : r.notes) tell("note: {}\n", note);
+  tell("wrote {}\n", a.out);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/input.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -127,9 +128,9 @@ void run_score(const ScoreArguments& a, const Session& session) {
   if (session.quiet) return;
   note_cropped(cropped, scorer.longest());
   note_beyond(beyond, scorer.learned());
-  fmt::print(stderr, "{} line{}, {} tokens: perplexity {:.4f}, {:.4f} bits a token, {:.4f} bits a character\n",
-             thousands(totals.lines), totals.lines == 1 ? "" : "s", thousands(totals.tokens), totals.perplexity(),
-             totals.bits_per_token(), totals.bits_per_character());
+  tell("{} line{}, {} tokens: perplexity {:.4f}, {:.4f} bits a token, {:.4f} bits a character\n",
+       thousands(totals.lines), totals.lines == 1 ? "" : "s", thousands(totals.tokens), totals.perplexity(),
+       totals.bits_per_token(), totals.bits_per_character());
   reader.tell(session);
 }
 

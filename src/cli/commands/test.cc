@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 #include "cli/test_report.h"
 
 namespace attune::cli {
@@ -25,13 +26,12 @@ void run_test(const TestArguments& a, const Session& session) {
   const TestReport r = test_model(a.model, a.sets, a.options, session.thread_count());
   if (!a.report.empty()) write_test_page(r, a.report);
   if (!session.quiet) {
-    for (const std::string& note : r.notes) fmt::print(stderr, "note: {}\n", note);
+    for (const std::string& note : r.notes) tell("note: {}\n", note);
     if (r.tokens > 0)
-      fmt::print(stderr, "{} tokens of {} lines scored in {:.1f} s\n", thousands(r.tokens), thousands(r.lines),
-                 r.seconds);
+      tell("{} tokens of {} lines scored in {:.1f} s\n", thousands(r.tokens), thousands(r.lines), r.seconds);
     else
-      fmt::print(stderr, "{} lines in {:.1f} s\n", thousands(r.lines), r.seconds);
-    if (!a.report.empty()) fmt::print(stderr, "wrote {}\n", a.report);
+      tell("{} lines in {:.1f} s\n", thousands(r.lines), r.seconds);
+    if (!a.report.empty()) tell("wrote {}\n", a.report);
   }
   if (!session.json) {
     for (size_t i = 0; i < r.scores.size(); ++i) {  // what is measured in one way is signed once

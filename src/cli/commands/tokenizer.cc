@@ -11,6 +11,7 @@
 #include "attune/text.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
@@ -25,14 +26,12 @@ struct Options {
 
 void train_tokenizer(const Options& options, const Session& session) {
   TextLines reader(options.files);
-  if (!session.quiet)
-    fmt::print(stderr, "reading {} file{}\n", options.files.size(), options.files.size() > 1 ? "s" : "");
+  if (!session.quiet) tell("reading {} file{}\n", options.files.size(), options.files.size() > 1 ? "s" : "");
   const Tokenizer t = Tokenizer::train([&](std::string& line) { return reader.next(line); }, options.training);
   t.save(options.folder);
   if (!session.quiet) {
-    if (!t.note().empty()) fmt::print(stderr, "note: {}\n", t.note());
-    fmt::print(stderr, "{} pieces from {} lines are in {}\n", thousands(t.size()), thousands(reader.count()),
-               options.folder);
+    if (!t.note().empty()) tell("note: {}\n", t.note());
+    tell("{} pieces from {} lines are in {}\n", thousands(t.size()), thousands(reader.count()), options.folder);
   }
   if (session.json)
     print(to_json({{"kind", options.training.kind},

@@ -17,6 +17,7 @@
 #include "cli/progress_text.h"
 #include "cli/search_options.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 #include "cli/terminal.h"
 
 namespace attune::cli {
@@ -191,15 +192,14 @@ class Writer {
 
 /// A line typed, a line said.
 void talk(Writer& writer, const Translator& translator, TranslateOptions options, const Session& session) {
-  if (!session.quiet)
-    fmt::print(stderr, "{} to {}; Ctrl-D ends\n", translator.languages().first, translator.languages().second);
+  if (!session.quiet) tell("{} to {}; Ctrl-D ends\n", translator.languages().first, translator.languages().second);
   LineEditor editor(translator.languages().first + "> ");
   writer.watch(options);
   for (std::string line; editor.next(line); ++options.first_line) {
     writer.write(translator.translate(line, options), static_cast<int64_t>(options.first_line));
     finish_output();
   }
-  if (!session.quiet) fmt::print(stderr, "\n");
+  if (!session.quiet) tell("\n");
 }
 
 void run_translate(const TranslateArguments& a, const Session& session) {
@@ -256,13 +256,13 @@ void run_translate(const TranslateArguments& a, const Session& session) {
   if (session.quiet) return;
   note_cropped(cropped, translator.longest());
   if (cut > 0)
-    fmt::print(stderr,
-               "note: {} line{} more than {} tokens, the most this model has learned to read: translated in {} "
-               "pieces{}\n",
-               thousands(cut), cut == 1 ? " had" : "s had", thousands(translator.longest_whole()), thousands(pieces),
-               a.alignment == "soft" ? ", without how much they looked at what" : "");
+    tell(
+        "note: {} line{} more than {} tokens, the most this model has learned to read: translated in {} "
+        "pieces{}\n",
+        thousands(cut), cut == 1 ? " had" : "s had", thousands(translator.longest_whole()), thousands(pieces),
+        a.alignment == "soft" ? ", without how much they looked at what" : "");
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  fmt::print(stderr, "{} line{} in {:.1f} s\n", thousands(done), done == 1 ? "" : "s", seconds);
+  tell("{} line{} in {:.1f} s\n", thousands(done), done == 1 ? "" : "s", seconds);
   tell_notes(reader, session);
 }
 

@@ -51,7 +51,7 @@ void RowShape::save(const std::string& folder) const {
 }
 
 RowShape RowShape::load(const std::string& folder) {
-  const std::string path = folder + "/" + kFile, text = read_file(path);
+  const std::string path = folder + "/" + kFile, text = read_regular_file(path, 1 << 20);
   const std::vector<std::string> lines = split(text, '\n');
   RowShape s;
   if (lines.size() >= 4) {

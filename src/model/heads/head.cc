@@ -99,7 +99,7 @@ Pooled::Pooled(const PooledOptions& options, const HeadSetup& setup, int64_t siz
   if (ngrams > 0 && setup.direct)
     fail(ErrorKind::recipe,
          "model.head: ngrams = {}, but model.shape = \"bag\" has no encoder that they could stand beside\n"
-         "  fix: set model.ngrams",
+         "  fix: leave ngrams out of model.head; those of a bag are model.ngrams",
          ngrams);
   const int64_t in = pooling->width();
   if (!setup.direct) weight_ = b.matrix("weight", out, in, Init::xavier(in, out));
