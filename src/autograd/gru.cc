@@ -3,8 +3,8 @@
 #include "autograd/operands.h"
 #include "autograd/products.h"
 #include "autograd/steps.h"
-#include "kernels/rows/arrange.h"
 #include "kernels/gru.h"
+#include "kernels/rows/arrange.h"
 #include "kernels/rows/reduce.h"
 
 namespace attune {

@@ -2,9 +2,9 @@
 
 #include "autograd/parameters.h"
 #include "base/error.h"
-#include "kernels/rows/elementwise.h"
 #include "kernels/matrix/gemm.h"
 #include "kernels/matrix/matmul.h"
+#include "kernels/rows/elementwise.h"
 
 namespace attune {
 

@@ -3,46 +3,79 @@
 #pragma once
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 #include <vector>
+
+#include "tensor/rows.h"
 
 namespace attune {
 
-/// One kind of pair. A pattern that is causal has of each the pairs with key <= query.
-struct PatternAtom {
-  enum class Kind : uint8_t {
-    band,     // |i - j| in {0, gap, 2 gap, ...}: causal the last `size` of them, otherwise size / 2 to each side
-    global,   // the first `size` positions see all and are seen by all
-    random,   // each block sees `size` blocks, drawn by the seed
-    block,    // each block sees `size` blocks: its own and its neighbours, causal the last ones
-    strided,  // i - j is a multiple of `size`
-    columns,  // the last `gap` positions of every `size` are seen by all
+/// Positions [from, to), every so many of them.
+struct KeyRun {
+  int64_t from, to, step = 1;
+};
+
+/// The sequence whose pairs are asked for: rows [first, first + length) of a batch.
+struct PatternRows {
+  int64_t length = 0;
+  const Edges* edges = nullptr;  // of the batch, for who goes by them
+  int64_t first = 0;
+};
+
+/// Rows brought together: one tile after another, of at most TilePattern::kRows each.
+struct RowOrder {
+  std::vector<int32_t> rows;
+  std::vector<int32_t> ends;  // of the tiles
+  void end_tile() {
+    if (static_cast<int32_t>(rows.size()) > (ends.empty() ? 0 : ends.back()))
+      ends.push_back(static_cast<int32_t>(rows.size()));
+  }
+  int64_t open() const { return std::ssize(rows) - (ends.empty() ? 0 : ends.back()); }
+};
+
+/// One kind of pairs, defined by what a query sees. They are in tensor/atoms.cc.
+class Atom {
+ public:
+  static constexpr int64_t kFar = std::numeric_limits<int64_t>::max() / 4;
+  virtual ~Atom() = default;
+  /// The keys that a query sees. What reaches beyond the sequence, or in a causal pattern beyond the query, is cut off
+  /// by who asks.
+  virtual void keys(int64_t query, const PatternRows& of, std::vector<KeyRun>& out) const = 0;
+  /// How its rows are brought together so that its pairs are dense in tiles.
+  enum class Gather : uint8_t {
+    none,  // neighbours are dense
+    keys,  // of the keys alone
+    rows,  // queries and keys alike
   };
-  Kind kind;
-  int64_t size = 1;
-  int64_t gap = 1;
-  bool operator==(const PatternAtom&) const = default;
+  virtual Gather gather(const PatternRows&, RowOrder&) const { return Gather::none; }
+  /// Of a causal pattern, for decoding: a query sees no key further back than this, ...
+  virtual int64_t reach() const { return kFar; }
+  /// ... but for those that are seen from however far.
+  virtual bool stays(int64_t /*key*/) const { return false; }
+  virtual bool by_edges() const { return false; }
 };
 
 /// The definition. Which pairs there are may depend on the length of the sequence: random blocks are drawn among all.
 struct Pattern {
-  std::vector<PatternAtom> atoms;
-  int64_t block = 64;
+  std::vector<std::shared_ptr<const Atom>> atoms;
   bool causal = false;
-  uint64_t seed = 0;
 
-  bool sees(int64_t query, int64_t key, int64_t length) const;
-  /// How many keys before its own a query sees at most; kFar where that grows with the sequence.
-  static constexpr int64_t kFar = std::numeric_limits<int64_t>::max();
+  bool sees(int64_t query, int64_t key, const PatternRows& of) const;
+  /// The keys that a query sees, in order.
+  void keys_of(int64_t query, const PatternRows& of, std::vector<int32_t>& keys) const;
+  /// Of a causal one, what later queries see: see Atom.
   int64_t reach() const;
-  /// Of a causal pattern: the keys that a query sees, in order.
-  void keys_of(int64_t query, std::vector<int32_t>& keys) const;
+  bool stays(int64_t key) const;
+  bool by_edges() const;
 };
 
-/// A pattern for sequences of one length: tiles of rows, and which of them meet. The first tiles are runs of kRows
-/// positions; others gather rows that lie apart, for atoms that are dense only so. A pair stands in one place only.
+/// A pattern for one sequence: tiles of rows, and which of them meet. The first tiles are runs of kRows positions;
+/// others gather rows that lie apart, for atoms that are dense only so. A pair stands in one place only.
 class TilePattern {
  public:
   static constexpr int64_t kRows = 64, kStrip = 6, kStrips = (kRows + kStrip - 1) / kStrip;
@@ -62,7 +95,7 @@ class TilePattern {
     int32_t mask = -1;   // -1: all pairs
   };
 
-  TilePattern(const Pattern& pattern, int64_t length);
+  TilePattern(const Pattern& pattern, const PatternRows& of);
 
   int64_t length() const { return length_; }
   const std::vector<Tile>& tiles() const { return tiles_; }
@@ -103,20 +136,29 @@ class TilePattern {
 struct BatchPattern {
   const Pattern* definition = nullptr;
   std::vector<std::shared_ptr<const TilePattern>> segments;
+  std::vector<PatternRows> rows;  // of each segment
+
+  /// The keys that a query of a segment sees, in order.
+  void keys_of(int64_t segment, int64_t query, std::vector<int32_t>& keys) const {
+    definition->keys_of(query, rows[static_cast<size_t>(segment)], keys);
+  }
 };
 
-/// Tiles of the lengths met so far, the latest ones. Safe to share between threads.
+/// Tiles of the lengths met so far: of a million rows in all, the latest ones. Safe to share between threads.
 class PatternCache {
  public:
   explicit PatternCache(Pattern pattern) : pattern_(std::move(pattern)) {}
   const Pattern& pattern() const { return pattern_; }
+  BatchPattern of_batch(const Segments& segments, const Edges* edges = nullptr) const;
   std::shared_ptr<const TilePattern> of_length(int64_t length) const;
 
  private:
-  static constexpr size_t kKept = 64;
+  static constexpr int64_t kRows = 1 << 20;  // of about ten bytes each
   Pattern pattern_;
   mutable std::mutex mutex_;
-  mutable std::vector<std::shared_ptr<const TilePattern>> known_;  // the latest asked for last
+  mutable std::unordered_map<int64_t, std::shared_ptr<const TilePattern>> known_;
+  mutable std::deque<int64_t> order_;  // in which they were met
+  mutable int64_t rows_ = 0;
 };
 
 }  // namespace attune

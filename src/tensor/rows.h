@@ -82,9 +82,9 @@ struct Rows {
   Column<int32_t> ids;   // [n], or ...
   Column<float> values;  // ... [n, width]
   int64_t width = 0;
-  Segments segments = {};       // where each sequence begins
+  Segments segments = {};          // where each sequence begins
   Column<int32_t> sentences = {};  // the rows where those within them begin, and the end, where documents have such
-  Column<int32_t> places = {};  // [n, axes]; none: the index in the sequence
+  Column<int32_t> places = {};     // [n, axes]; none: the index in the sequence
   int64_t axes = 0;
   Edges edges = {};              // none: every row goes with every one
   Column<int32_t> streams = {};  // of texts: which stream each sequence goes on

@@ -1,7 +1,7 @@
 #include "autograd/gru.h"
 
-#include "autograd/operations/linear.h"
 #include "autograd/op_checks.h"
+#include "autograd/operations/linear.h"
 
 namespace attune {
 namespace {

@@ -1,9 +1,9 @@
 #include "autograd/steps.h"
 
+#include "autograd/op_checks.h"
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/linear.h"
-#include "autograd/op_checks.h"
 
 namespace attune {
 namespace {

@@ -40,6 +40,12 @@ Attention checked(Attention a) {
   check(!a.pattern || (a.queries->start == a.keys->start && a.queries->count() == std::ssize(a.pattern->segments)),
         "attention", "a pattern of {} segments is for rows that are their own keys",
         a.pattern ? std::ssize(a.pattern->segments) : 0);
+  for (int64_t i = 0; a.pattern && i < a.queries->count(); ++i)
+    check(a.pattern->segments[static_cast<size_t>(i)]->length() == a.queries->length(i), "attention",
+          "a pattern for {} rows, the segment has {}", a.pattern->segments[static_cast<size_t>(i)]->length(),
+          a.queries->length(i));
+  check(!a.pattern || !a.query_places || a.query_places.cols() <= kPatternAxes, "attention",
+        "rows of a pattern have at most {} axes", kPatternAxes);
   check(a.scale > 0, "attention", "the scale is {}, not above 0", a.scale);
   for (const Var& table : a.tables) {
     check(!table || a.hook, "attention", "a table of relative positions is given, but nothing that reads it");
@@ -120,12 +126,17 @@ Var mask_scores(Ctx& ctx, const Attention& a, int64_t segment) {
   const Var s = ctx.make(Shape{n, m}, a.q.dtype(), {});
   ctx.run([&] {
     by_type(a.q.dtype(), [&](auto type) {
+      std::vector<int32_t> keys;
       for (int64_t i = 0; i < n; ++i) {
-        const Mask::Range range = a.mask.keys_of(i, n, m, segment);
-        for (int64_t j = 0; j < m; ++j) {
-          const bool seen = a.pattern ? a.pattern->definition->sees(i, j, n) : j >= range.from && j < range.to;
-          s.value().row<decltype(type)>(i)[j] = seen ? 0 : -INFINITY;
+        auto* row = s.value().row<decltype(type)>(i);
+        if (a.pattern) {
+          std::fill_n(row, m, -INFINITY);
+          a.pattern->keys_of(segment, i, keys);
+          for (const int32_t j : keys) row[j] = 0;
+          continue;
         }
+        const Mask::Range range = a.mask.keys_of(i, n, m, segment);
+        for (int64_t j = 0; j < m; ++j) row[j] = j >= range.from && j < range.to ? 0 : -INFINITY;
       }
     });
   });

@@ -305,11 +305,13 @@ double pairs_seen(const Mask& mask, const Segments& segments) {
 void attention_weights(const AttentionShape& x, Rows q, Rows k, int64_t segment, int64_t head, float* w) {
   const int64_t n = x.queries->length(segment), m = x.keys->length(segment), head_kv = head / (x.heads / x.heads_kv);
   Aligned<float> scratch(x.hook_floats());
+  std::vector<int32_t> keys;
   for (int64_t i = 0; i < n; ++i) {
     const float* qi = q.data + (x.queries->begin(segment) + i) * q.stride + head * x.dim;
     const Mask::Range range = x.pattern ? Mask::Range{0, m} : x.mask.keys_of(i, n, m, segment);
+    if (x.pattern) x.pattern->keys_of(segment, i, keys);
     const auto seen = [&](int64_t j) {
-      return j >= range.from && j < range.to && (!x.pattern || x.pattern->definition->sees(i, j, m));
+      return x.pattern ? std::binary_search(keys.begin(), keys.end(), j) : j >= range.from && j < range.to;
     };
     float* row = w + i * m;
     std::fill(row, row + m, 0.0f);

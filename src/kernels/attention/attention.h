@@ -118,6 +118,9 @@ class TileHook {
                                int64_t /*dout_stride*/) const {}
 };
 
+/// Axes that places may have where rows are gathered by a pattern.
+inline constexpr int64_t kPatternAxes = 4;
+
 namespace kernels {
 
 /// What forward and backward share. Rows of head h are columns [h * dim, (h + 1) * dim) of q; query heads share

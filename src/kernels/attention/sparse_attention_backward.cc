@@ -194,8 +194,8 @@ void sparse_unit_backward(const AttentionBackward& a, const SparseBackwardSpace&
     const SparseRows keys(p, p.tiles()[static_cast<size_t>(tile)]);
     const TilePattern::Meetings met = p.of_keys(tile);
     if (met.empty() && keys.gathered) continue;
-    std::fill_n(w.dk, kSparseTile * width, 0.0f);
-    std::fill_n(w.dv, kSparseTile * width, 0.0f);
+    std::fill_n(w.dk, keys.count() * width, 0.0f);
+    std::fill_n(w.dv, keys.count() * width, 0.0f);
     if (!met.empty()) {
       keys.copy(k, a.k.stride, x.dim, w.keys);
       pack_transposed(w.keys, width, keys.count(), x.dim, w.keys_t);

@@ -54,9 +54,11 @@ struct SparseRows {
 
 /// Which of a row's weights dropout keeps, among keys that lie apart.
 HWY_INLINE uint64_t kept_bits(const Dropout& d, int64_t row, const SparseRows& keys) {
+  const uint64_t key = row_key(d, row);
+  const uint32_t threshold = dropout_threshold(d.rate);
   uint64_t bits = 0;
   for (int64_t c = 0; c < keys.count(); ++c)
-    if (!dropped(d, row, static_cast<uint32_t>(keys.at(c)))) bits |= uint64_t{1} << c;
+    bits |= uint64_t{dropout_bits(key, static_cast<uint32_t>(keys.at(c))) >= threshold} << c;
   return bits;
 }
 
@@ -108,7 +110,7 @@ struct SparsePair {
     const int64_t first = x.queries->begin(segment);
     const bool apart = queries.gathered || keys.gathered;
     t.query_places = places_of(queries, x.query_places.from(first), apart, places);
-    t.key_places = places_of(keys, x.key_places.from(first), apart, places + kSparseTile * 4);
+    t.key_places = places_of(keys, x.key_places.from(first), apart, places + kSparseTile * kPatternAxes);
     return t;
   }
 
@@ -123,8 +125,8 @@ struct SparsePair {
   }
 };
 
-/// Floats that places of gathered rows take: of queries and of keys, on up to four axes.
-inline constexpr int64_t kPlaceFloats = 2 * kSparseTile * 4;
+/// Floats that places of gathered rows take: of queries and of keys.
+inline constexpr int64_t kPlaceFloats = 2 * kSparseTile * kPatternAxes;
 
 /// The most rows and tiles that any segment has.
 struct SparseSizes {

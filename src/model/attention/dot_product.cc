@@ -77,18 +77,18 @@ Var step_dot(const Pass& pass, const AttentionSetup& s, const Projected& p, cons
   a.hook = p.hook;
   a.tables = hook_tables(p);
   a.positions = cache.steps();
-  if (keys.stride == 1 && keys.chosen.empty()) return attend(pass.ctx, s, p, a, rule);
+  if (keys.stride == 1 && !keys.chosen) return attend(pass.ctx, s, p, a, rule);
 
-  const int64_t chosen_count = std::ssize(keys.chosen);
-  const int64_t count = chosen_count > 0 ? chosen_count : (kept + keys.stride - 1) / keys.stride;
+  const int64_t count = keys.chosen ? std::ssize(*keys.chosen) : (kept + keys.stride - 1) / keys.stride;
   const Scratch chosen(pass.ctx.arena, count * (rows + 1) * static_cast<int64_t>(sizeof(int32_t)));
   int32_t *ids = chosen.as<int32_t>(), *places = ids + count * rows;
   for (int64_t j = 0; j < count; ++j) {
-    const int64_t back =
-        chosen_count > 0 ? a.positions - 1 - keys.chosen[static_cast<size_t>(j)] : (count - 1 - j) * keys.stride;
-    check(back >= 0 && back < kept, "attention", "a key {} positions back, {} are kept", back, kept);
-    std::copy_n(a.ids + (kept - 1 - back) * rows, rows, ids + j * rows);
-    places[j] = static_cast<int32_t>(a.positions - 1 - back);
+    const int64_t place =
+        keys.chosen ? (*keys.chosen)[static_cast<size_t>(j)] : a.positions - 1 - (count - 1 - j) * keys.stride;
+    const int64_t index = cache.index_of(place);
+    check(index >= 0, "attention", "the key at {} is not kept any more, of {}", place, a.positions);
+    std::copy_n(cache.ancestors() + index * rows, rows, ids + j * rows);
+    places[j] = static_cast<int32_t>(place);
   }
   a.ids = ids;
   a.key_places = places;

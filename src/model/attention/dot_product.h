@@ -25,10 +25,10 @@ struct StepRule {
 /// What of a cache a step reads.
 struct CachedKeys {
   const KeyCache& cache;
-  int64_t last = KeyCache::kEverything;  // only so many of the last positions ...
-  int64_t stride = 1;                    // ... every so many of them, counted back from the last
-  int64_t head_kv = 0;                   // the first of the heads it reads
-  std::span<const int32_t> chosen = {};  // or the positions it reads, in order
+  int64_t last = KeyCache::kEverything;          // only so many of the last positions ...
+  int64_t stride = 1;                            // ... every so many of them, counted back from the last
+  int64_t head_kv = 0;                           // the first of the heads it reads
+  const std::vector<int32_t>* chosen = nullptr;  // or the positions it reads, in order, perhaps none
 };
 Var step_dot(const Pass& pass, const AttentionSetup& setup, const Projected& p, const CachedKeys& keys,
              const StepRule& rule = {});

@@ -1,7 +1,9 @@
 // Keys and values of what was said so far, for mechanisms that read them at every step. A row is written once and never
 // moves; a table says which rows each hypothesis descends from, and only that small table is rearranged when hypotheses
-// part or end. With a window it is a ring: what lies further back is forgotten and its memory used again.
+// part or end. With a window it is a ring: what lies further back is forgotten and its memory used again, but for rows
+// that are said to stay, which have pages of their own.
 #pragma once
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -17,7 +19,8 @@ class KeyCache : public AttentionState {
 
   /// `width` floats a row; `rows` is how many a step appends, about. Memory is taken in pages of about 64 steps, or a
   /// quarter of the window where that is less, and of 2 MB at most.
-  KeyCache(int64_t rows, int64_t width, int64_t window = kEverything);
+  /// `stays`: which positions outlast the window; kept rows are then asked for by position, see index_of().
+  KeyCache(int64_t rows, int64_t width, int64_t window = kEverything, std::function<bool(int64_t)> stays = {});
   ~KeyCache() override;
   KeyCache(const KeyCache&) = delete;
   KeyCache& operator=(const KeyCache&) = delete;
@@ -40,7 +43,9 @@ class KeyCache : public AttentionState {
 
   /// Steps done, and how many rows a hypothesis has here: the shared ones and those of the last steps.
   int64_t steps() const { return steps_; }
-  int64_t kept() const { return std::ssize(shared_) + std::min(steps_, window_); }
+  int64_t kept() const { return stays_ ? std::ssize(positions_) : std::ssize(shared_) + std::min(steps_, window_); }
+  /// Which of the kept rows the one at a position is; -1: it is forgotten.
+  int64_t index_of(int64_t position) const;
   int64_t rows() const { return rows_; }
   int64_t width() const { return width_; }
   /// [kept, rows]: where the keys of each hypothesis are, oldest first.
@@ -48,24 +53,32 @@ class KeyCache : public AttentionState {
   kernels::PagedRows paged(int64_t column) const { return {pages_.data(), page_bits_, width_, column}; }
   /// Of all pages.
   int64_t bytes() const override { return std::ssize(pages_) * page_bytes(); }
+  /// The positions that a step reads, for who writes them down: its memory lasts.
+  std::vector<int32_t> chosen;
 
  private:
   float* at(int32_t id) {
     return pages_[static_cast<size_t>(id >> page_bits_)] + (id & ((1 << page_bits_) - 1)) * width_;
   }
   int64_t page_bytes() const { return (width_ << page_bits_) * static_cast<int64_t>(sizeof(float)); }
-  int32_t take_row();
+  struct Page {
+    int32_t number = -1, filled = 0;  // where the next row goes
+  };
+  int32_t take_row(Page& page, bool stays);
   void forget();
 
   int64_t width_, window_;
+  std::function<bool(int64_t)> stays_;
   int page_bits_;
   std::unique_ptr<Arena> own_;  // where nobody named another
   Arena* arena_ = nullptr;
   std::vector<float*> pages_;
   std::vector<Arena::Block> blocks_;  // of the pages
-  std::vector<int64_t> last_step_;    // of each page: the last that wrote to it
+  std::vector<int64_t> last_step_;    // of each page: the last that wrote to it, or kEverything: it stays
   std::vector<int32_t> unused_;       // pages
-  int32_t page_ = -1, filled_ = 0;    // where the next row goes
+  Page near_, far_;                   // of rows that the window forgets, and of those that stay
+  std::vector<int32_t> positions_;    // of the kept rows, where some stay; ...
+  int64_t far_rows_ = 0;              // ... so many do
   std::vector<int32_t> shared_;
   std::vector<int32_t> ancestors_, before_;  // [steps since kept, rows]; before_: kept for its memory
   int64_t rows_ = 0, steps_ = 0;

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "model/attention/dot_product.h"
 #include "model/attention/multi_head.h"
+#include "model/attention/rehearsed.h"
 #include "model/attention/running_sums.h"
 
 namespace attune {
@@ -45,13 +46,7 @@ Var LunaAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
                           Carried& carried) const {
   if (setup_.causal) return attend_past(pass, x, segments);
   Ctx& ctx = pass.ctx;
-  // A rehearsal does not know how many sequences there will be, only how many rows: not fewer than four each, about.
-  std::shared_ptr<const Segments> rehearsed;
-  if (ctx.arena.rehearsing()) {
-    std::vector<int32_t> lengths(static_cast<size_t>(x.rows() / 4), 4);
-    lengths.push_back(static_cast<int32_t>(x.rows() % 4));
-    rehearsed = keep(ctx, Segments::of_lengths(lengths));
-  }
+  const auto rehearsed = rehearsed_segments(ctx, x.rows(), 4);  // not more, about
   const Segments& rows_of = rehearsed ? *rehearsed : segments;
   const int64_t count = rows_of.count(), d = setup_.width();
   const auto packed =

@@ -5,11 +5,14 @@
 #include "autograd/attention/attention.h"
 #include "autograd/attention/attention_op.h"
 #include "autograd/op_checks.h"
+#include "tensor/atoms.h"
 
 namespace attune {
 namespace {
 
-using Kind = PatternAtom::Kind;
+Pattern pattern_of(const std::string& atoms, int64_t block, bool causal) {
+  return parse_pattern(atoms, {{}, {}, block, 3, causal}, "atoms");
+}
 
 struct SparseCase {
   std::vector<int32_t> queries;
@@ -22,10 +25,7 @@ struct SparseCase {
 struct Patterns {
   PatternCache cache;
   BatchPattern batch;
-  explicit Patterns(const SparseCase& c) : cache(c.pattern) {
-    batch.definition = &cache.pattern();
-    for (const int32_t n : c.queries) batch.segments.push_back(cache.of_length(n));
-  }
+  explicit Patterns(const SparseCase& c) : cache(c.pattern) { batch = cache.of_batch(Segments::of_lengths(c.queries)); }
 };
 
 CheckedOp op_of(const SparseCase& c, bool reference = false, bool joined = false) {
@@ -43,44 +43,57 @@ std::vector<CheckInput> inputs_of(const SparseCase& c) {
           random_input({n, c.heads_kv * c.dim}, 3)};
 }
 
-std::vector<std::vector<PatternAtom>> atoms() {
-  return {{{Kind::band, 9}},
-          {{Kind::band, 70}, {Kind::global, 3}, {Kind::random, 2}},
-          {{Kind::block, 3}, {Kind::columns, 20, 3}},
-          {{Kind::strided, 17}, {Kind::band, 20}},
-          {{Kind::band, 30, 7}, {Kind::strided, 50}, {Kind::columns, 9, 2}}};
-}
+const char* const kAtoms[] = {"band 9",
+                              "band 70, global 3, random 2",
+                              "block 3, columns 20 summary 3",
+                              "strided 17, band 20",
+                              "band 30 gap 7, strided 50, columns 9 summary 2",
+                              "chunk 40 memory 30, global at 5 70",
+                              "strided 10 within 70, strided 70, chunk 10",
+                              "rectangle 5 by 7 above 3 beside 2 of 20"};
 
 /// A row that sees itself alone has no gradient but rounding, which is much beside nothing: the bound is the
 /// contract's.
 TEST(SparseAttention, NearItsReference) {
-  for (const auto& a : atoms())
+  for (const std::string a : kAtoms)
     for (const bool causal : {false, true})
       for (const float dropout : {0.0f, 0.2f})
         for (const auto& [heads, heads_kv, dim] :
              {std::array<int64_t, 3>{2, 2, 16}, {2, 1, 7}, {4, 2, 33}, {1, 1, 80}}) {
-          const SparseCase c{{7, 0, 1, 63, 65, 150}, heads, heads_kv, dim, {a, 24, causal, 3}, dropout};
+          const SparseCase c{{7, 0, 1, 63, 65, 150}, heads, heads_kv, dim, pattern_of(a, 24, causal), dropout};
           EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), 2e-4)
-              << static_cast<int>(a[0].kind) << " causal " << causal << " dropout " << dropout << " dim " << dim;
+              << a << " causal " << causal << " dropout " << dropout << " dim " << dim;
         }
 }
 
+/// Classes and columns of more than one tile, which meet wholly or not at all.
+TEST(SparseAttention, NearItsReferenceWhereTilesThatAreGatheredMeet) {
+  for (const char* a :
+       {"strided 2", "strided 3, band 5", "band 9 gap 2", "band 300 gap 2", "columns 4 summary 2, band 3",
+        "strided 20 within 200, strided 200, chunk 20", "rectangle 16 by 16 above 8 beside 8 of 21"})
+    for (const bool causal : {false, true})
+      for (const float dropout : {0.0f, 0.2f}) {
+        const SparseCase c{{450, 3, 64}, 2, 1, 16, pattern_of(a, 24, causal), dropout};
+        EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), 2e-4)
+            << a << " causal " << causal << " dropout " << dropout;
+      }
+}
+
 TEST(SparseAttention, ReferenceHasRightGradients) {
-  const SparseCase c{{4, 0, 1, 7}, 2, 1, 3, {{{Kind::band, 3}, {Kind::strided, 3}, {Kind::random, 1}}, 2, true, 1},
-                     0.3f};
+  const SparseCase c{{4, 0, 1, 7}, 2, 1, 3, pattern_of("band 3, strided 3, random 1", 2, true), 0.3f};
   EXPECT_LT(gradient_error(op_of(c, true), inputs_of(c)), 1e-6);
 }
 
 TEST(SparseAttention, FixedBits) {
-  for (const auto& a : atoms())
+  for (const std::string a : kAtoms)
     for (const bool causal : {false, true}) {
-      const SparseCase c{{150, 20, 0, 1, 300, 40}, 4, 2, 32, {a, 24, causal, 3}, 0.1f};
+      const SparseCase c{{150, 20, 0, 1, 300, 40}, 4, 2, 32, pattern_of(a, 24, causal), 0.1f};
       expect_fixed_bits(op_of(c), inputs_of(c));
     }
 }
 
 TEST(SparseAttention, ABatchMateChangesNothing) {
-  const SparseCase both{{130, 200}, 1, 1, 16, {{{Kind::band, 9}, {Kind::random, 1}, {Kind::strided, 30}}, 24, true, 3}};
+  const SparseCase both{{130, 200}, 1, 1, 16, pattern_of("band 9, random 1, strided 30", 24, true)};
   SparseCase one = both;
   one.queries = one.keys = {200};
   auto in = inputs_of(both);
@@ -94,8 +107,7 @@ TEST(SparseAttention, ABatchMateChangesNothing) {
 }
 
 TEST(SparseAttention, AColumnRangeOfOneMatrixIsAsGoodAsThree) {
-  const SparseCase c{
-      {70, 5, 200}, 2, 2, 16, {{{Kind::band, 30}, {Kind::columns, 16, 2}, {Kind::strided, 40}}, 16, true, 3}};
+  const SparseCase c{{70, 5, 200}, 2, 2, 16, pattern_of("band 30, columns 16 summary 2, strided 40", 16, true)};
   const auto in = inputs_of(c);
   const CheckRun apart = run_checked(op_of(c), in, DType::f32);
   CheckInput joined{{in[0].shape[0], 3 * 32}, {}, true};

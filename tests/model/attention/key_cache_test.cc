@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <random>
 
 namespace attune {
@@ -19,8 +20,8 @@ struct Plain {
   }
 };
 
-void check_window(int64_t window) {
-  KeyCache cache(4, 3, window);
+void check_window(int64_t window, const std::function<bool(int64_t)>& stays = {}) {
+  KeyCache cache(4, 3, window, stays);
   Plain plain;
   plain.said.resize(4);
   std::mt19937 random(3);
@@ -32,15 +33,21 @@ void check_window(int64_t window) {
       std::fill_n(cache.row(i), 3, ++number);
       plain.said[static_cast<size_t>(i)].push_back(number);
     }
-    const int64_t kept = std::min<int64_t>(step + 1, window);
-    ASSERT_EQ(cache.kept(), kept);
-    for (int64_t i = 0; i < rows; ++i)
-      for (int64_t t = 0; t < kept; ++t) {
-        const auto& own = plain.said[static_cast<size_t>(i)];
-        const float* row = cache.paged(0).row(cache.ancestors()[t * rows + i]);
-        ASSERT_EQ(row[2], own[own.size() - static_cast<size_t>(kept - t)])
-            << "step " << step << ", " << t << " of " << kept;
+    if (!stays) { ASSERT_EQ(cache.kept(), std::min<int64_t>(step + 1, window)); }
+    for (int64_t at = 0; at <= step; ++at) {
+      const int64_t index = cache.index_of(at);
+      if (at <= step - window && !(stays && stays(at))) {
+        if (!stays) {
+          EXPECT_EQ(index, -1);  // else it may linger until the table is shortened
+        }
+        continue;
       }
+      ASSERT_GE(index, 0) << "step " << step << ", " << at;
+      for (int64_t i = 0; i < rows; ++i) {
+        const float* row = cache.paged(0).row(cache.ancestors()[index * rows + i]);
+        ASSERT_EQ(row[2], plain.said[static_cast<size_t>(i)][static_cast<size_t>(at)]) << "step " << step << ", " << at;
+      }
+    }
     if (step % 3 != 2) continue;
     std::vector<int32_t> parents(1 + random() % 6);
     for (int32_t& p : parents) p = static_cast<int32_t>(random() % static_cast<unsigned>(rows));
@@ -53,6 +60,27 @@ TEST(KeyCache, EveryHypothesisFindsItsOwnPast) { check_window(KeyCache::kEveryth
 
 TEST(KeyCache, AWindowKeepsTheLastSteps) {
   for (const int64_t window : {1, 2, 7, 64}) check_window(window);
+}
+
+TEST(KeyCache, SomeOutlastTheWindow) {
+  for (const int64_t window : {1, 7, 64}) {
+    check_window(window, [](int64_t at) { return at < 3; });
+    check_window(window, [](int64_t at) { return at % 9 > 6; });
+  }
+}
+
+TEST(KeyCache, WhatOutlastsTheWindowIsAllThatGrows) {
+  KeyCache first(5, 16, 128, [](int64_t at) { return at < 10; });
+  KeyCache tenth(5, 16, 128, [](int64_t at) { return at % 10 == 0; });
+  int64_t early = 0;
+  for (int step = 0; step < 20000; ++step) {
+    first.append(5);
+    tenth.append(5);
+    if (step == 1000) early = first.bytes();
+  }
+  EXPECT_EQ(first.bytes(), early);
+  EXPECT_LT(tenth.bytes(), 4 * 16 * 5 * (20000 / 10 + 4 * 128));
+  EXPECT_LT(first.kept(), 2 * (128 + 10) + 1);
 }
 
 TEST(KeyCache, AWindowIsARing) {

@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "model/attention/mechanism.h"
+#include "model/attention/multi_head.h"
 #include "model/position/scheme.h"
 
 namespace attune {
@@ -149,5 +150,91 @@ inline double total(const Row& x) {
 inline Row head(const Row& x, size_t h) {
   return {x.begin() + static_cast<long>(h * 4), x.begin() + static_cast<long>(h * 4 + 4)};
 }
+
+using Matrix = std::vector<Row>;
+
+/// A mechanism that works on rows before their projection: its whole sublayer, between random rows.
+struct SublayerLab {
+  Parameters parameters;
+  Blueprint::Shared shared{parameters};
+  AttentionSetup setup;
+  std::unique_ptr<SelfAttention> layer;
+  Segments segments = Segments::of_lengths({9, 14});
+  std::vector<float> rows;
+
+  SublayerLab(const Choice& choice, bool causal) {
+    setup.heads = setup.heads_kv = 2;
+    setup.dim = 4;
+    setup.causal = causal;
+    const Blueprint place(shared, "encoder.0.self");
+    layer =
+        std::make_unique<SelfAttention>(place, setup, make_attention(choice, setup, place, "model.attention"), nullptr);
+    parameters.allocate();
+    initialize(parameters, shared.inits, 5);
+    parameters.repack();
+    std::mt19937 random(7);
+    std::normal_distribution<float> normal;
+    for (int64_t i = 0; i < segments.rows() * 8; ++i) rows.push_back(normal(random));
+  }
+  Matrix matrix(const std::string& name, int64_t columns) const {
+    for (const NamedParameter& p : parameters.named())
+      if (p.name == name) {
+        Matrix m;
+        for (int64_t r = 0; r < p.shape.size() / columns; ++r) {
+          const float* from = parameters.data() + p.offset + r * columns;
+          m.push_back({from, from + columns});
+        }
+        return m;
+      }
+    throw std::logic_error("no parameter " + name);
+  }
+  /// x W^T + b.
+  Row linear(const std::string& name, const Row& x) const {
+    const Matrix w = matrix("encoder.0.self." + name + ".weight", 8);
+    const Row b = matrix("encoder.0.self." + name + ".bias", 8)[0];
+    Row y;
+    for (size_t i = 0; i < w.size(); ++i) y.push_back(dot(w[i], x) + b[i]);
+    return y;
+  }
+  Row input(int64_t i) const { return {rows.begin() + i * 8, rows.begin() + (i + 1) * 8}; }
+  Row output(int64_t i) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, parameters};
+    Carried carried;
+    const Var y = (*layer)(pass, ctx.input(Tensor(rows.data(), Shape{segments.rows(), 8})), segments, carried);
+    return {y.value().row<float>(i), y.value().row<float>(i) + 8};
+  }
+  /// The same of the last row of a sequence, step by step.
+  Row stepped(int64_t s) {
+    Arena arena;
+    Ctx ctx(arena);
+    Pass pass{ctx, parameters};
+    const auto state = layer->state(1);
+    state->use(arena);
+    const Segments one = Segments::single(1);
+    Row last;
+    for (int64_t i = 0; i < segments.length(s); ++i) {
+      const std::vector<int32_t> offset{static_cast<int32_t>(i)};
+      const std::vector<StateShare> shares{{state.get(), 1}};
+      const Tensor x(rows.data() + (segments.begin(s) + i) * 8, Shape{1, 8});
+      const Var y = layer->step(pass, ctx.input(x), {&one, offset}, shares);
+      last.assign(y.value().as<float>(), y.value().as<float>() + 8);
+    }
+    return last;
+  }
+  /// What the rows of a sequence attend to, [heads, n, n].
+  std::vector<float> looked_at(int64_t s) {
+    Arena arena;
+    Ctx ctx(arena);
+    AttentionTap tap{"encoder.0.self"};
+    Pass pass{ctx, parameters};
+    pass.tap = &tap;
+    Carried carried;
+    const Segments one = Segments::single(segments.length(s));
+    (*layer)(pass, ctx.input(Tensor(rows.data() + segments.begin(s) * 8, Shape{one.rows(), 8})), one, carried);
+    return tap.weights;
+  }
+};
 
 }  // namespace attune

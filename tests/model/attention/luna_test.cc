@@ -1,69 +1,14 @@
 // Luna against its paper's equation, written out naively in double.
 #include "model/attention/lab.h"
-#include "model/attention/multi_head.h"
 
 namespace attune {
 namespace {
 
-using Matrix = std::vector<Row>;
-
-/// Luna works on rows before their projection: its whole sublayer.
-struct LunaLab {
-  Parameters parameters;
-  Blueprint::Shared shared{parameters};
-  AttentionSetup setup;
-  std::unique_ptr<SelfAttention> layer;
-  Segments segments = Segments::of_lengths({9, 14});
-  std::vector<float> rows;
-
-  explicit LunaLab(bool causal) {
-    setup.heads = setup.heads_kv = 2;
-    setup.dim = 4;
-    setup.causal = causal;
-    const Blueprint place(shared, "encoder.0.self");
-    auto luna = make_attention({"luna", {{"length", int64_t{3}}}}, setup, place, "model.attention");
-    layer = std::make_unique<SelfAttention>(place, setup, std::move(luna), nullptr);
-    parameters.allocate();
-    initialize(parameters, shared.inits, 5);
-    parameters.repack();
-    std::mt19937 random(7);
-    std::normal_distribution<float> normal;
-    for (int64_t i = 0; i < segments.rows() * 8; ++i) rows.push_back(normal(random));
-  }
-  Matrix matrix(const std::string& name, int64_t columns) const {
-    for (const NamedParameter& p : parameters.named())
-      if (p.name == name) {
-        Matrix m;
-        for (int64_t r = 0; r < p.shape.size() / columns; ++r) {
-          const float* from = parameters.data() + p.offset + r * columns;
-          m.push_back({from, from + columns});
-        }
-        return m;
-      }
-    throw std::logic_error("no parameter " + name);
-  }
-  /// x W^T + b.
-  Row linear(const std::string& name, const Row& x) const {
-    const Matrix w = matrix("encoder.0.self." + name + ".weight", 8);
-    const Row b = matrix("encoder.0.self." + name + ".bias", 8)[0];
-    Row y;
-    for (size_t i = 0; i < w.size(); ++i) y.push_back(dot(w[i], x) + b[i]);
-    return y;
-  }
-  Row input(int64_t i) const { return {rows.begin() + i * 8, rows.begin() + (i + 1) * 8}; }
-  Row output(int64_t i) {
-    Arena arena;
-    Ctx ctx(arena);
-    Pass pass{ctx, parameters};
-    Carried carried;
-    const Var y = (*layer)(pass, ctx.input(Tensor(rows.data(), Shape{segments.rows(), 8})), segments, carried);
-    return {y.value().row<float>(i), y.value().row<float>(i) + 8};
-  }
-};
+const Choice kLuna{"luna", {{"length", int64_t{3}}}};
 
 /// Ma et al. 2021, equations 4 and 5: Y_P = Attn(P, C, C), Y_X = Attn(X, Y_P, Y_P), several heads; P is normed first.
 TEST(Luna, IsItsFormulaInAnEncoder) {
-  LunaLab lab(false);
+  SublayerLab lab(kLuna, false);
   Matrix p = lab.matrix("encoder.luna.memory", 8);
   for (Row& row : p) {
     const double mean = total(row) / 8;
@@ -103,7 +48,7 @@ TEST(Luna, IsItsFormulaInAnEncoder) {
 /// Ma et al. 2021, section 3.3: A_pack = omega(P X^T / sqrt(d)), A_unpack = softmax(f(X, X, A_pack^T)), Y_X =
 /// f(A_unpack, A_pack^T, X) with f(X, Y, Z)_t = 1/t X_t sum_{j <= t} Y_j^T Z_j.
 TEST(Luna, IsItsFormulaInADecoder) {
-  LunaLab lab(true);
+  SublayerLab lab(kLuna, true);
   const Matrix p = lab.matrix("encoder.luna.memory", 8);
   for (int64_t s = 0; s < 2; ++s) {
     const int64_t from = lab.segments.begin(s);

@@ -1,9 +1,10 @@
 // Sparse attention against the definitions of its atoms and of its presets' papers, written out naively in double.
 #include <algorithm>
 #include <set>
+#include <thread>
 
 #include "model/attention/lab.h"
-#include "model/attention/sparse.h"
+#include "model/attention/sparse/sparse.h"
 
 namespace attune {
 namespace {
@@ -21,7 +22,7 @@ void expect_pairs(const Choice& choice, bool causal, const Sees& sees) {
       const bool seen = (!causal || j <= i) && sees(i - from, j - from, to - from);
       a.push_back(seen ? std::exp(dot(lab.row(0, i, h), lab.row(1, j, h)) / 2) : 0);
     }
-    return divided(a, total(a));
+    return total(a) > 0 ? divided(a, total(a)) : a;
   };
   lab.expect(formula);
   if (causal) lab.expect_steps(formula);
@@ -53,6 +54,19 @@ TEST(Sparse, AtomsAreWhatTheyAreCalled) {
                  [](int64_t i, int64_t j, int64_t) { return i / 4 == j / 4 || (i - j) % 7 == 0; });
     expect_pairs(sparse("band 1, columns 6 summary 2"), causal,
                  [](int64_t i, int64_t j, int64_t) { return i == j || j % 6 >= 4; });
+    expect_pairs(sparse("columns 6 summary 2"), causal, [](int64_t, int64_t j, int64_t) { return j % 6 >= 4; });
+    expect_pairs(sparse("band 2, global at 7 3"), causal,
+                 [&](int64_t i, int64_t j, int64_t) { return near(i, j, 2) || i == 3 || i == 7 || j == 3 || j == 7; });
+    expect_pairs(sparse("chunk 5 memory 3"), causal, [&](int64_t i, int64_t j, int64_t) {
+      const int64_t begin = i / 5 * 5;
+      return j >= begin - (causal ? 3 : 2) && j < begin + 5 + (causal ? 0 : 1);
+    });
+    expect_pairs(sparse("strided 3 within 12"), causal,
+                 [](int64_t i, int64_t j, int64_t) { return (i - j) % 3 == 0 && i / 12 == j / 12; });
+    expect_pairs(sparse("rectangle 2 by 3 above 1 beside 2 of 8"), causal, [&](int64_t i, int64_t j, int64_t) {
+      const int64_t row = i / 8 / 2 * 2, column = i % 8 / 3 * 3, r = j / 8, c = j % 8;
+      return r >= row - 1 && r < row + 2 + (causal ? 0 : 1) && c >= column - 2 && c < column + 3 + 2;
+    });
   }
 }
 
@@ -86,19 +100,21 @@ TEST(Sparse, BigBirdsBlocks) {
 }
 
 TEST(Sparse, TilesHoldEachPairOnce) {
-  using Kind = PatternAtom::Kind;
-  const std::vector<std::vector<PatternAtom>> patterns{
-      {{Kind::band, 9}},
-      {{Kind::band, 70}, {Kind::global, 3}, {Kind::random, 2}},
-      {{Kind::block, 3}, {Kind::columns, 20, 3}, {Kind::strided, 17}},
-      {{Kind::strided, 100}, {Kind::band, 30, 7}, {Kind::columns, 9, 9}},
-      {{Kind::band, 200, 3}, {Kind::random, 1}},
-      {{Kind::strided, 1}}};
-  for (const auto& atoms : patterns)
+  const char* const patterns[] = {"band 9",
+                                  "band 70, global 3, random 2",
+                                  "block 3, columns 20 summary 3, strided 17",
+                                  "strided 100, band 30 gap 7, columns 9 summary 9",
+                                  "band 200 gap 3, random 1",
+                                  "strided 1",
+                                  "chunk 40 memory 33, global at 5 70",
+                                  "seen 70, band 2",
+                                  "chunk 10, strided 10 within 70, strided 70",
+                                  "rectangle 5 by 7 above 3 beside 2 of 20, rectangle 16 by 16 of 16, band 3"};
+  for (const std::string atoms : patterns)
     for (const bool causal : {false, true})
       for (const int64_t n : {0, 1, 5, 63, 64, 65, 200, 331}) {
-        const Pattern p{atoms, 24, causal, 5};
-        const TilePattern t(p, n);
+        const Pattern p = parse_pattern(atoms, {{}, {}, 24, 5, causal}, "atoms");
+        const TilePattern t(p, {n});
         std::vector<int> times(static_cast<size_t>(n * n));
         const auto position = [&](const TilePattern::Tile& tile, int64_t i) -> int64_t {
           return tile.gathered < 0 ? tile.first + i : t.rows(tile)[i];
@@ -124,25 +140,84 @@ TEST(Sparse, TilesHoldEachPairOnce) {
         }
         for (int64_t i = 0; i < n; ++i)
           for (int64_t j = 0; j < n; ++j)
-            ASSERT_EQ(times[static_cast<size_t>(i * n + j)], p.sees(i, j, n) ? 1 : 0)
+            ASSERT_EQ(times[static_cast<size_t>(i * n + j)], p.sees(i, j, {n}) ? 1 : 0)
                 << i << " " << j << " of " << n << (causal ? " causal" : "");
         EXPECT_EQ(t.pairs(), pairs);
         std::vector<int32_t> keys;
         for (int64_t i = 0; causal && i < n; ++i) {
-          p.keys_of(i, keys);
+          p.keys_of(i, {n}, keys);
           std::vector<int32_t> right;
           for (int64_t j = 0; j <= i; ++j)
-            if (p.sees(i, j, n)) right.push_back(static_cast<int32_t>(j));
+            if (p.sees(i, j, {n})) right.push_back(static_cast<int32_t>(j));
           ASSERT_EQ(keys, right);
-          EXPECT_LE(keys.empty() ? 0 : i - keys[0], p.reach());
+          for (const int32_t j : keys) EXPECT_TRUE(i - j <= p.reach() || p.stays(j)) << i << " " << j;
         }
       }
+}
+
+/// A model that was saved draws the same blocks for ever: from the seed, the name of the layer and which atom it is.
+TEST(Sparse, RandomBlocksStay) {
+  const auto drawn = [](const std::string& place, const std::string& atoms) {
+    Parameters parameters;
+    Blueprint::Shared shared{parameters};
+    AttentionSetup setup{.heads = 1, .heads_kv = 1, .dim = 1};
+    const auto mechanism = make_attention(sparse(atoms, 1), setup, Blueprint(shared, place), "model.attention");
+    Arena arena;
+    Ctx ctx(arena);
+    const Pass pass{ctx, parameters};
+    std::vector<float> rows(3 * 16, 1.0f), w(16 * 16);
+    const Var x = ctx.input(Tensor(rows.data(), Shape{16, 3}));
+    const Segments one = Segments::single(16);
+    EXPECT_TRUE(mechanism->weights(pass, {x, x, x, 0, 1, 2, &one, &one}, w.data()));
+    std::vector<int64_t> seen;
+    for (int64_t j = 0; j < 16; ++j)
+      if (w[static_cast<size_t>(9 * 16 + j)] > 0) seen.push_back(j);
+    return seen;
+  };
+  const std::vector<int64_t> first = drawn("encoder.0.self", "random 3");
+  EXPECT_EQ(first, (std::vector<int64_t>{4, 8, 10}));
+  EXPECT_NE(first, drawn("encoder.1.self", "random 3"));
+  EXPECT_GT(drawn("encoder.0.self", "random 3, random 3").size(), 3u);
+}
+
+TEST(Sparse, TilesAreKeptForTheLengthsMetLast) {
+  const PatternCache cache(parse_pattern("band 3", {}, "atoms"));
+  const auto first = cache.of_length(1 << 19);
+  EXPECT_EQ(cache.of_length(1 << 19), first);
+  std::vector<std::thread> threads;
+  for (int t = 0; t < 4; ++t)
+    threads.emplace_back([&] {
+      for (int64_t n = 0; n < 2000; ++n) EXPECT_EQ(cache.of_length(n % 500)->length(), n % 500);
+    });
+  for (std::thread& t : threads) t.join();
+  cache.of_length((1 << 19) + 1);
+  EXPECT_NE(cache.of_length(1 << 19), first) << "as many rows as it keeps came after it";
+}
+
+/// Of a picture row by row, 4 columns wide; of a video, 3 rows a picture.
+TEST(Sparse, AxesOfAGrid) {
+  const auto axial = [](const std::string& axis, int64_t height) {
+    return Choice{"axial", {{"axis", axis}, {"width", int64_t{4}}, {"height", height}}};
+  };
+  for (const bool causal : {false, true}) {
+    expect_pairs(axial("row", 0), causal, [](int64_t i, int64_t j, int64_t) { return i / 4 == j / 4; });
+    expect_pairs(axial("column", 0), causal, [](int64_t i, int64_t j, int64_t) { return i % 4 == j % 4; });
+    expect_pairs(axial("all", 0), causal,
+                 [](int64_t i, int64_t j, int64_t) { return i / 4 == j / 4 || i % 4 == j % 4; });
+    expect_pairs(axial("column", 3), causal,
+                 [](int64_t i, int64_t j, int64_t) { return i % 4 == j % 4 && i / 12 == j / 12; });
+    expect_pairs(axial("all", 3), causal, [](int64_t i, int64_t j, int64_t) {
+      const int64_t same = (i % 4 == j % 4) + (i / 4 % 3 == j / 4 % 3) + (i / 12 == j / 12);
+      return same >= 2;
+    });
+    expect_pairs(axial("time", 3), causal, [](int64_t i, int64_t j, int64_t) { return i % 12 == j % 12; });
+  }
 }
 
 TEST(Sparse, MistakesAreNamed) {
   const auto said = [](const std::string& atoms) -> std::string {
     try {
-      parse_atoms(atoms, "model.attention");
+      parse_pattern(atoms, {.causal = true}, "model.attention");
     } catch (const Error& e) { return std::string(e.what()).substr(0, std::string(e.what()).find('\n')); }
     return "";
   };
@@ -153,6 +228,11 @@ TEST(Sparse, MistakesAreNamed) {
   EXPECT_EQ(said("band x"), "model.attention: the atom \"band x\" wants a number from 1 to 1048576, not \"x\"");
   EXPECT_EQ(said("band 0"), "model.attention: the atom \"band 0\" wants a number from 1 to 1048576, not \"0\"");
   EXPECT_EQ(said("global 3 gap 2"), "model.attention: the atom \"global 3 gap 2\" says too much");
+  EXPECT_EQ(said("columns 3 summary 4 summary 2"),
+            "model.attention: the atom \"columns 3 summary 4 summary 2\" says too much");
+  EXPECT_EQ(said("rectangle 3 of 9"), "model.attention: the atom \"rectangle 3 of 9\" lacks its \"by\"");
+  EXPECT_EQ(said("global at"), "model.attention: the atom \"global at\" lacks its positions");
+  EXPECT_EQ(said("edges"), "model.attention: the atom \"edges\" is for encoders: a decoder's rows have none");
   EXPECT_EQ(said("columns 3 summary 4"),
             "model.attention: the atom \"columns 3 summary 4\" has more summary columns than there are");
 }

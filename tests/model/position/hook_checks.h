@@ -8,6 +8,7 @@
 #include "autograd/op_checks.h"
 #include "base/aligned.h"
 #include "kernels/attention/attention_step.h"
+#include "tensor/atoms.h"
 
 namespace attune {
 
@@ -25,10 +26,19 @@ struct Sequences {
   int64_t heads_kv = 0;
   std::vector<int32_t> query_places = {}, key_places = {};  // of all rows, or none: the index, ends aligned
   int64_t axes = 1;
+  std::string atoms = {};  // of a pattern in place of the mask, causal if that is
 
   Tensor places(const std::vector<int32_t>& of) const {
     return of.empty() ? Tensor() : Tensor(of.data(), Shape{std::ssize(of) / axes, axes});
   }
+};
+
+struct Patterns {
+  PatternCache cache;
+  BatchPattern batch;
+  explicit Patterns(const Sequences& s)
+      : cache(parse_pattern(s.atoms, {{}, {}, 24, 3, s.mask.causal}, "atoms")),
+        batch(cache.of_batch(Segments::of_lengths(s.queries))) {}
 };
 
 inline std::array<Var, 2> tables_from(const std::vector<Var>& in, size_t from) {
@@ -40,6 +50,7 @@ inline CheckedOp hooked_op(const HookCase& c, const Sequences& s, bool reference
   auto queries = std::make_shared<Segments>(Segments::of_lengths(s.queries));
   auto keys = std::make_shared<Segments>(Segments::of_lengths(s.keys));
   auto places = std::make_shared<Sequences>(s);
+  auto patterns = s.atoms.empty() ? nullptr : std::make_shared<Patterns>(s);
   return [=](Ctx& ctx, const std::vector<Var>& in) {
     Attention a{in[0], in[1], in[2]};
     a.queries = queries.get();
@@ -47,7 +58,10 @@ inline CheckedOp hooked_op(const HookCase& c, const Sequences& s, bool reference
     a.heads = c.heads;
     a.heads_kv = s.heads_kv;
     a.dim = c.dim;
-    a.mask = s.mask;
+    if (patterns)
+      a.pattern = &patterns->batch;
+    else
+      a.mask = s.mask;
     a.dropout = {s.dropout, 42, 1000};
     a.hook = c.hook.get();
     a.tables = tables_from(in, 3);
@@ -78,9 +92,15 @@ inline void expect_hook_near_reference(const HookCase& c) {
     all.push_back({lengths, lengths, mask});
   all.push_back({{5, 40, 1, 97}, {9, 200, 4, 140}, Mask::past(), 0.2f});  // remembered keys in front
   all.push_back({{20, 133}, {20, 133}, Mask::none(), 0.2f, 1});           // heads share keys
+  for (const Mask& mask : {Mask::none(), Mask::past()})  // tiles of rows that were brought together, and of neighbours
+    for (const float dropout : {0.0f, 0.2f})
+      for (const char* atoms : {"band 9, global 2, columns 40 summary 3", "band 20 gap 3, strided 70, block 1"})
+        all.push_back(
+            {.queries = {1, 47, 0, 200}, .keys = {1, 47, 0, 200}, .mask = mask, .dropout = dropout, .atoms = atoms});
   for (const Sequences& s : all)
     EXPECT_LT(precision_error(hooked_op(c, s), hooked_op(c, s, true), hooked_inputs(c, s)), tolerance(c))
-        << "dim " << c.dim << " causal " << s.mask.causal << " before " << s.mask.before << " dropout " << s.dropout;
+        << s.atoms << " dim " << c.dim << " causal " << s.mask.causal << " before " << s.mask.before << " dropout "
+        << s.dropout;
 }
 
 inline void expect_reference_gradients(const HookCase& c) {
@@ -95,6 +115,9 @@ inline void expect_hook_bits(const HookCase& c) {
     const Sequences s{lengths, lengths, mask, 0.1f};
     expect_fixed_bits(hooked_op(c, s), hooked_inputs(c, s));
   }
+  const Sequences sparse{
+      .queries = lengths, .keys = lengths, .mask = Mask::past(), .dropout = 0.1f, .atoms = "strided 5, band 30"};
+  expect_fixed_bits(hooked_op(c, sparse), hooked_inputs(c, sparse));
   const Sequences s{lengths, lengths, Mask::past()};
   const auto in = hooked_inputs(c, s);
   expect_precise(hooked_op(c, s), hooked_op(c, s, true), in, "", tolerance(c));

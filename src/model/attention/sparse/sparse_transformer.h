@@ -1,7 +1,7 @@
 // The two factorised patterns of Child et al. 2019, "Generating Long Sequences with Sparse Transformers", each with
 // both of its parts in every head ("merged"). A list of layers interleaves the parts: `sparse` has them as atoms.
 #pragma once
-#include "model/attention/sparse.h"
+#include "model/attention/sparse/sparse.h"
 
 namespace attune {
 
@@ -29,8 +29,7 @@ class StridedSparseAttention : public SparseAttention {
     }
   };
   StridedSparseAttention(const Options& o, const AttentionSetup& setup, const Blueprint& b)
-      : SparseAttention({{PatternAtom::Kind::band, o.stride}, {PatternAtom::Kind::strided, o.stride}}, 64, 0, setup,
-                        b) {}
+      : SparseAttention(fmt::format("band {0}, strided {0}", o.stride), 64, 0, setup, b) {}
 };
 
 class FixedSparseAttention : public SparseAttention {
@@ -38,7 +37,7 @@ class FixedSparseAttention : public SparseAttention {
   static constexpr AttentionKind kKind{
       .name = "sparse-fixed",
       .sentence = "the own block, and the last few positions of every other one, which sum it up: for text",
-      .formula = "sparse with atoms = [{ block = 1 }, { columns = block, summary = summary }]",
+      .formula = "sparse with atoms = [{ chunk = block }, { columns = block, summary = summary }]",
       .cost = "n (l + c n / l) d time: n sqrt(n) d where l is about sqrt(n); n d memory",
       .cite = "Child et al. 2019, Generating Long Sequences with Sparse Transformers, section 4.3",
       .cross = false,
@@ -57,9 +56,8 @@ class FixedSparseAttention : public SparseAttention {
     }
   };
   FixedSparseAttention(const Options& o, const AttentionSetup& setup, const Blueprint& b)
-      : SparseAttention(
-            {{PatternAtom::Kind::block, 1}, {PatternAtom::Kind::columns, o.block, std::min(o.block, o.summary)}},
-            o.block, 0, setup, b) {}
+      : SparseAttention(fmt::format("chunk {0}, columns {0} summary {1}", o.block, std::min(o.block, o.summary)), 64, 0,
+                        setup, b) {}
 };
 
 }  // namespace attune

@@ -1,7 +1,7 @@
 // BigBird (Zaheer et al. 2020, "Big Bird: Transformers for Longer Sequences"), as it is built there: in blocks, the
 // global ones being the first of the sequence ("internal").
 #pragma once
-#include "model/attention/sparse.h"
+#include "model/attention/sparse/sparse.h"
 
 namespace attune {
 
@@ -31,12 +31,10 @@ class BigBirdAttention : public SparseAttention {
       v("random", random, "blocks that each sees by chance", between(1, 1 << 10));
       v("seed", seed, "where they are drawn from", at_least(0));
     }
+    std::string atoms() const { return fmt::format("block {}, global {}, random {}", window, global * block, random); }
   };
   BigBirdAttention(const Options& o, const AttentionSetup& setup, const Blueprint& b)
-      : SparseAttention({{PatternAtom::Kind::block, o.window},
-                         {PatternAtom::Kind::global, o.global * o.block},
-                         {PatternAtom::Kind::random, o.random}},
-                        o.block, o.seed, setup, b) {}
+      : SparseAttention(o.atoms(), o.block, o.seed, setup, b) {}
 };
 
 }  // namespace attune

@@ -2,20 +2,18 @@
 // section 4.1), of which only what is seen is computed. Compounds of the literature are presets: a name, and the atoms
 // it stands for.
 #pragma once
+#include "base/error.h"
 #include "base/fields.h"
 #include "model/attention/dot_product.h"
-#include "tensor/pattern.h"
+#include "tensor/atoms.h"
 
 namespace attune {
-
-/// Reads "band 128, global 2, random 3". ErrorKind::recipe, naming `key` ("model.attention"), for what is none.
-std::vector<PatternAtom> parse_atoms(const std::string& text, const std::string& key);
 
 class SparseAttention : public AttentionMechanism {
  public:
   static constexpr AttentionKind kKind{
       .name = "sparse",
-      .sentence = "softmax over the pairs that any of its atoms names: band, global, random, block, strided, columns",
+      .sentence = "softmax over the pairs that any of its atoms names: band, global, random, block, strided and others",
       .formula = "softmax over j of (q_i . k_j / sqrt(d_k)) v_j with (i, j) in the union of the atoms",
       .cost =
           "time by the pairs, n d memory; decoding reads the keys that are seen, and keeps no others where all "
@@ -28,25 +26,31 @@ class SparseAttention : public AttentionMechanism {
           "atoms = [{ band = 128 }, { global = 2 }, { random = 3 }], or as a text: \"band 128, global 2, random 3\". "
           "In "
           "a decoder each has its pairs with j <= i. band w, gap g: i - j in {0, g, ..., (w - 1) g}, elsewhere |i - j| "
-          "in {0, g, ..., floor(w / 2) g}. global g: i < g or j < g. Blocks are runs of `block` positions, counted "
-          "from the first. random r: r different blocks for each block of i, drawn by the seed and the layer, in a "
-          "decoder among those up to its own. block b: the block of i and floor((b - 1) / 2) to each side of it, in "
-          "a decoder the last b. strided l: i - j is a multiple of l. columns l, summary c: j mod l >= l - c. A pair "
-          "that several atoms name counts once.",
+          "in {0, g, ..., floor(w / 2) g}. global g: i < g or j < g; global = [5, 9] (global at 5 9): i or j among "
+          "these. seen g: j < g. Blocks are runs of `block` positions, counted from the first. random r: r different "
+          "blocks for each "
+          "block of i, drawn by the seed and the layer, in a decoder among those up to its own. block b: the block of "
+          "i and floor((b - 1) / 2) to each side of it, in a decoder the last b. chunk l, memory m: j from the begin "
+          "of i's run of l positions less m to its end, elsewhere with m - floor(m / 2) before and floor(m / 2) "
+          "behind. strided l, within p: i - j is a multiple of l and floor(i / p) = floor(j / p) (p = 0: all). "
+          "columns l, summary c: j mod l >= l - c. rectangle h, by w, above a, beside s, of W: position i is row "
+          "floor(i / W), column i mod W of a picture; i sees the rectangle of h x w that it lies in, counted from the "
+          "corner, a rows more above it (elsewhere below it, too) and s columns more to each side. edges: the rows "
+          "that the example's edges name, all where it has none. A pair that several atoms name counts once.",
   };
   struct Options {
     std::string atoms = "band 128, global 2";
     int64_t block = 64, seed = 0;
-    void check(const std::string& key) const { parse_atoms(atoms, key); }
+    void check(const std::string& key) const { parse_pattern(atoms, {}, key); }
     template <class V>
     void fields(V& v) {
-      v("atoms", atoms, "what is seen: band (gap), global, random, block, strided, columns (summary), a number each");
+      v("atoms", atoms, "what is seen: band, global, seen, random, block, chunk, strided, columns, rectangle, edges");
       v("block", block, "positions of a block", between(1, 1 << 20));
       v("seed", seed, "where random blocks are drawn from", at_least(0));
     }
   };
   SparseAttention(const Options& o, const AttentionSetup& setup, const Blueprint& b)
-      : SparseAttention(parse_atoms(o.atoms, "atoms"), o.block, o.seed, setup, b) {}
+      : SparseAttention(o.atoms, o.block, o.seed, setup, b) {}
 
   Var mix(const Pass& pass, const Projected& p) const override;
   std::unique_ptr<AttentionState> state(int64_t rows) const override;
@@ -55,13 +59,12 @@ class SparseAttention : public AttentionMechanism {
   double operations(const Parameters&, const Segments& queries, const Segments& keys) const override;
 
  protected:
-  SparseAttention(std::vector<PatternAtom> atoms, int64_t block, int64_t seed, const AttentionSetup& setup,
-                  const Blueprint&);
-
- private:
-  BatchPattern pattern_of(const Segments& segments) const;
+  SparseAttention(const std::string& atoms, int64_t block, int64_t seed, const AttentionSetup& setup, const Blueprint&);
+  BatchPattern pattern_of(const Pass& pass, const Segments& segments) const;
 
   AttentionSetup setup_;
+
+ private:
   PatternCache patterns_;
 };
 
