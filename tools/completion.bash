@@ -41,7 +41,7 @@ _attune() {
     " compare"*) words="--over --out --set --fresh $common" ;;
     " average"*) words="--out --last --early --no-judge --force $common" ;;
     " quantize"*) words="--out --type --dev --max-loss --shortlist --shortlist-data --shortlist-translations --shortlist-frequent --force $search $common" ;;
-    " info") words="models inputs mixers mechanisms scores positions optimizers heads pools recipe --markdown $common" ;;
+    " info") words="models inputs mixers mechanisms scores positions optimizers heads pools recipe --markdown --picture --png --causal --length $common" ;;
     " info "*) words="--markdown $common" ;;
     " tokenizer") words="train encode decode $common" ;;
     " tokenizer train"*) words="--kind --size --lowercase --byte-fallback --character-coverage --out $common" ;;

@@ -1,5 +1,6 @@
 // What attention, positions and optimisers a recipe can choose, described by the code that does them.
 #pragma once
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -32,6 +33,22 @@ struct Mechanism : Described {
   std::string sequences, levels, positions, representations;
 };
 std::vector<Mechanism> mechanisms();
+
+/// Which query sees which key.
+struct PatternPicture {
+  std::string mechanism;   // as a command line has it: "bigbird(block=4;random=1)"
+  bool causal = false;     // as in a decoder
+  int64_t length = 0;      // positions
+  std::vector<bool> sees;  // [length, length]: of each query, the keys
+  double density = 0;      // the share of all pairs that is seen; causal, of those that may be
+};
+/// Of a mechanism by its name and options ("bigbird", "band(width=9)"), as a layer of it works on rows drawn by chance;
+/// without options with those that show best in 64 positions. ErrorKind::usage for one that there is not, or that has
+/// no pattern: sums have none.
+PatternPicture picture_pattern(const std::string& mechanism, bool causal = false, int64_t length = 64);
+/// As text, a letter for two queries and a key; as a PNG file. Of long ones many pairs are one square.
+std::string draw_pattern(const PatternPicture& picture);
+void write_pattern(const PatternPicture& picture, const std::string& png_file);
 
 /// How well a key fits a query, and how scores become weights: options `score` and `normalizer` of softmax.
 struct ScoreOrNormalizer : Described {

@@ -1,7 +1,10 @@
 #include "attune/mechanisms.h"
 
+#include "base/error.h"
 #include "base/fields.h"
+#include "base/files.h"
 #include "base/text.h"
+#include "inference/pattern_picture.h"
 #include "model/attention/mechanism.h"
 #include "model/family.h"
 #include "model/heads/head.h"
@@ -10,6 +13,7 @@
 #include "model/position/scheme.h"
 #include "model/score/score.h"
 #include "model/transformer/mixers.h"
+#include "show/pattern.h"
 #include "train/optimizer/optimizer.h"
 
 namespace attune {
@@ -117,6 +121,31 @@ std::vector<Mechanism> mechanisms() {
     all.push_back(std::move(m));
   }
   return all;
+}
+
+PatternPicture picture_pattern(const std::string& mechanism, bool causal, int64_t length) {
+  constexpr int64_t kMost = 4096;
+  if (length < 1 || length > kMost) fail(ErrorKind::usage, "a picture of {} positions\n  fix: 1 to {}", length, kMost);
+  Choice choice;
+  std::vector<std::string> names;
+  for (const AttentionKind& k : attention_kinds()) names.push_back(k.name);
+  const bool read = Choice::parse(mechanism, choice);
+  const auto kind = std::find(names.begin(), names.end(), choice.kind);
+  if (!read || kind == names.end()) {
+    const std::string near = closest_name(read ? choice.kind : mechanism, names);
+    fail(ErrorKind::usage,
+         "there is no mechanism '{}'{}\n  fix: one of `attune info mechanisms`, or with options: "
+         "'band(width=9)'",
+         mechanism, near.empty() ? "" : ". Did you mean '" + near + "'?");
+  }
+  const AttentionKind& k = attention_kinds()[static_cast<size_t>(kind - names.begin())];
+  if (choice.options.empty() && *k.drawn != 0) Choice::parse(fmt::format("{}({})", k.name, k.drawn), choice);
+  return picture_of(choice, causal, length);
+}
+
+std::string draw_pattern(const PatternPicture& picture) { return show::draw_pattern_text(picture); }
+void write_pattern(const PatternPicture& picture, const std::string& png_file) {
+  write_file(png_file, show::pattern_png(picture));
 }
 
 std::vector<ScoreOrNormalizer> scores() {

@@ -2,12 +2,17 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <set>
 
 #include "attune/version.h"
 #include "base/text.h"
+#include "checkpoint/model_folder.h"
 #include "compare/files.h"
 #include "compare/table.h"
+#include "inference/pattern_picture.h"
+#include "recipe/settings.h"
 #include "show/html.h"
+#include "show/pattern.h"
 #include "show/plot.h"
 
 namespace attune {
@@ -177,6 +182,30 @@ std::string pictures(const Comparison& c) {
   return out;
 }
 
+/// Who may see whom in the mechanisms of the variants, those that see all left out: at the length of their lines.
+std::string patterns(const Comparison& c) {
+  std::string out;
+  std::set<std::string> drawn;
+  for (const ComparedVariant& v : c.variants) try {
+      if (v.state != VariantState::finished) continue;
+      const Recipe r = load_recipe(v.folder + "/" + kRecipeName);
+      if (r.model.kind.kind != "transformer") continue;
+      for (const bool causal : {false, true}) {
+        if (!(causal ? has_decoder(r.model.shape) : has_encoder(r.model.shape))) continue;
+        const std::vector<Choice>& own = causal ? r.model.decoder_attention : r.model.encoder_attention;
+        for (const Choice& choice : own.empty() ? r.model.attention : own) try {
+            const PatternPicture p = picture_of(choice, causal, std::clamp<int64_t>(r.data.max_length, 16, 512));
+            if (p.density == 1 || !drawn.insert(p.mechanism + (causal ? " causal" : "")).second) continue;
+            out += fmt::format(
+                "<figure>\n<h3>{}</h3>\n<figcaption>{}{} positions: {:.1f} % of the pairs</figcaption>\n{}</figure>\n",
+                show::label(p.mechanism, 60), causal ? "decoder, " : "", p.length, 100 * p.density,
+                show::draw_pattern_svg(p));
+          } catch (const Error&) {}  // one that has no pattern
+      }
+    } catch (const Error&) {}  // a folder that is gone
+  return out.empty() ? "" : "<div class=\"pictures\">\n" + out + "</div>\n";
+}
+
 std::string circumstances(const Comparison& c) {
   std::string out = "<dl>\n", seeds;
   const auto line = [&](const std::string& name, const std::string& text) {
@@ -232,6 +261,8 @@ std::string comparison_page(const Comparison& c) {
           "Operations of one update on one pair of sequences, counted from the model: both axes grow by factors, so "
           "that a slope of 1 is work in proportion to the length and a slope of 2 to its square.",
           work.empty() ? "" : keys + two(work)) +
+      section("Patterns", "Down who looks, across what may be seen, at the length of the longest lines (512 at most).",
+              patterns(c)) +
       section("Attention",
               "Down who looked, across what was looked at, for the same sentence of the validation set; the sharpest "
               "head of the layer.",

@@ -27,6 +27,10 @@ constexpr Slip kSlips[] = {
     {"translate mm a.en", 5, "mm is not a model folder: there is nothing of that name", "did you mean"},
     {"translate m missing.txt", 6, "cannot read missing.txt: No such file", "fix: "},
     {"test mm", 5, "mm is not a model folder", "fix: "},
+    {"info mechanisms bigbrid", 2, "there is no mechanism 'bigbrid'", "Did you mean 'bigbird'?"},
+    {"info mechanisms --picture", 2, "a picture of which mechanism?", "attune info mechanisms bigbird --picture"},
+    {"info mechanisms luna --picture --causal", 2, "luna has no pattern to draw in a decoder", "such as bigbird"},
+    {"info scores dot", 2, "info scores takes no more words: 'dot'", "attune info scores"},
     {"info mechanism", 2, "nothing is known about 'mechanism'", "Did you mean 'mechanisms'?"},
     {"tokenizer encode mm", 6, "cannot read mm/vocabulary.txt", "fix: "},
     // keys and values of a recipe

@@ -11,14 +11,17 @@
 #include "cli/commands/info_model.h"
 #include "cli/output.h"
 #include "cli/session.h"
+#include "cli/tell.h"
 
 namespace attune::cli {
 
 namespace {
 
 struct InfoOptions {
-  std::string what;
-  bool markdown = false;
+  std::string what, which;
+  bool markdown = false, picture = false, causal = false;
+  std::string png;
+  int64_t length = 64;
 };
 
 void tell_recipe(const InfoOptions& options, const Session& session) {
@@ -50,6 +53,8 @@ Record described(const Described& d) {
   return r;
 }
 
+const char* yes(bool x) { return x ? "yes" : "-"; }
+
 /// The names of the options, as a recipe would set them: "width = 64, dilation = 1".
 std::string options_text(const Described& d) {
   std::string text;
@@ -57,23 +62,74 @@ std::string options_text(const Described& d) {
   return text;
 }
 
-const char* yes(bool x) { return x ? "yes" : "-"; }
+Record described(const Mechanism& m) {
+  Record r = described(static_cast<const Described&>(m));
+  for (auto& [name, can] : {std::pair{"causal", m.causal}, {"cross", m.cross}, {"step", m.step}})
+    r.push_back({name, can});
+  for (auto& [name, where] : {std::pair{"relative", m.relative},
+                              {"sequences", m.sequences},
+                              {"levels", m.levels},
+                              {"positions", m.positions},
+                              {"representations", m.representations}})
+    r.push_back({name, where});
+  return r;
+}
+
+/// Which query sees which key: the keys of each.
+Record keys_of(const PatternPicture& p) {
+  List rows;
+  for (int64_t i = 0; i < p.length; ++i) {
+    List keys;
+    for (int64_t j = 0; j < p.length; ++j)
+      if (p.sees[static_cast<size_t>(i * p.length + j)]) keys.push_back(j);
+    rows.push_back(keys);
+  }
+  return {{"drawn", p.mechanism}, {"length", p.length}, {"density", rounded(p.density, 6)}, {"keys", rows}};
+}
+
+/// One of them: what is known of it, and who sees whom in it.
+void tell_mechanism(const InfoOptions& options, const Session& session) {
+  const std::string name = options.which.substr(0, options.which.find('('));
+  const bool draws = options.picture || !options.png.empty();
+  PatternPicture p;
+  if (draws) p = picture_pattern(options.which, options.causal, options.length);
+  if (!options.png.empty()) write_pattern(p, options.png);
+  std::vector<std::string> known;
+  for (const Mechanism& m : mechanisms()) {
+    known.push_back(m.name);
+    if (m.name != name) continue;
+    Record r = described(m);
+    if (session.json) {
+      if (draws) r.push_back({"picture", keys_of(p)});
+      return print(to_json(r) + "\n");
+    }
+    if (options.picture) print(draw_pattern(p));
+    if (draws && !session.quiet)
+      tell("{}, {} positions{}: {:.1f} % of the pairs; down who looks, across what is seen\n", p.mechanism, p.length,
+           p.causal ? " of a decoder" : "", 100 * p.density);
+    if (draws) return;
+    std::string text =
+        fmt::format("{}: {}\n\n    {}\n\n{}{}cost: {}\nfrom: {}\nin a decoder: {}\n", m.name, m.sentence, m.formula,
+                    m.details, m.details.empty() ? "" : "\n\n", m.cost, m.cite, yes(m.causal));
+    for (const RecipeKey& k : m.options)
+      text += fmt::format("{} = {}: {} ({})\n", k.key, k.standard, k.sentence, k.range.empty() ? k.type : k.range);
+    return print(text);
+  }
+  const std::string near = closest_name(name, known);
+  throw Error(ErrorKind::usage,
+              fmt::format("there is no mechanism '{}'{}\n  fix: one of: {}", name,
+                          near.empty() ? "" : ". Did you mean '" + near + "'?", fmt::join(known, ", ")));
+}
 
 void tell_mechanisms(const InfoOptions& options, const Session& session) {
+  if (!options.which.empty()) return tell_mechanism(options, session);
+  if (options.picture || !options.png.empty())
+    throw Error(ErrorKind::usage, "a picture of which mechanism?\n  fix: attune info mechanisms bigbird --picture");
   if (options.markdown) return print(mechanisms_reference());
   std::vector<std::vector<std::string>> rows;
   for (const Mechanism& m : mechanisms()) {
-    Record r = described(m);
-    for (auto& [name, can] : {std::pair{"causal", m.causal}, {"cross", m.cross}, {"step", m.step}})
-      r.push_back({name, can});
-    for (auto& [name, where] : {std::pair{"relative", m.relative},
-                                {"sequences", m.sequences},
-                                {"levels", m.levels},
-                                {"positions", m.positions},
-                                {"representations", m.representations}})
-      r.push_back({name, where});
     if (session.json)
-      print(to_json(r) + "\n");
+      print(to_json(described(m)) + "\n");
     else
       rows.push_back(
           {m.name, yes(m.causal), yes(m.cross), m.relative.empty() ? "-" : m.relative, m.cost, options_text(m)});
@@ -145,6 +201,11 @@ void run_info(const InfoOptions& options, const Session& session) {
       {"optimizers", tell_optimizers}, {"heads", tell_heads},   {"pools", tell_pools},
       {"recipe", tell_recipe}};
   std::vector<std::string> known;
+  if (!options.which.empty() && options.what != "mechanisms")
+    throw Error(
+        ErrorKind::usage,
+        fmt::format("info {} takes no more words: '{}'\n  fix: attune info mechanisms bigbird, or attune info {}",
+                    options.what, options.which, options.what));
   for (const auto& [name, tell] : topics) {
     if (options.what == name) return tell(options, session);
     known.push_back(name);
@@ -163,6 +224,7 @@ void add_info(CLI::App& app, Session& session) {
   auto options = std::make_shared<InfoOptions>();
   CLI::App* command = add_command(app, session, "info", "describe a model, or what can be chosen",
                                   "  attune info mechanisms\n"
+                                  "  attune info mechanisms bigbird --picture\n"
                                   "  attune info run/checkpoints/step-00008000\n"
                                   "  attune info recipe --json | jq -r .key");
   command->group("Making models");
@@ -172,6 +234,12 @@ void add_info(CLI::App& app, Session& session) {
                    "optimizers, heads, pools, recipe (every key)")
       ->type_name("WHAT")
       ->required();
+  command->add_option("which", options->which, "one of the mechanisms, perhaps with options: 'band(width=9)'")
+      ->type_name("NAME");
+  command->add_flag("--picture", options->picture, "of one mechanism: which query sees which key, and how many pairs");
+  command->add_option("--png", options->png, "the same as a picture")->type_name("FILE");
+  command->add_option("--length", options->length, "positions of it")->capture_default_str()->type_name("N");
+  command->add_flag("--causal", options->causal, "as in a decoder");
   command->add_flag("--markdown", options->markdown, "as a page of Markdown");
   set_work(command, session, [&session, options] { run_info(*options, session); });
 }

@@ -23,6 +23,7 @@ class BandAttention : public AttentionMechanism {
           "each side and itself: an even w gives w + 1 of them, an odd one w. Positions before the begin or after "
           "the end are not there, and the softmax is over those that are. With gaps a sequence falls apart into g "
           "of every g-th position, and each has the band without gaps.",
+      .drawn = "width=9",
   };
   struct Options {
     int64_t width = 64, dilation = 1;

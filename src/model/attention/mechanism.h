@@ -105,6 +105,7 @@ struct AttentionKind {
   Relative relative = Relative::none;
   Survey survey = {};
   const char* details = "";  // what the formula leaves open: enough to build it anew
+  const char* drawn = "";    // the options with which 64 positions show it: "block=4;random=1"
 };
 /// All there are, in the order of kinds.inc.
 const std::vector<AttentionKind>& attention_kinds();

@@ -23,6 +23,7 @@ class AxialAttention : public SparseAttention {
           "pictures (strided height * width); \"all\": any of them. In a decoder of each those with j <= i, so raster "
           "order. The paper's layers take one axis each: decoder_attention = [{ kind = \"axial\", axis = \"row\" }, "
           "...]; its shifts between an outer and an inner decoder are not built, since a layer of \"all\" sees both.",
+      .drawn = "width=8",
   };
   struct Options {
     std::string axis = "all";

@@ -20,6 +20,7 @@ class BigBirdAttention : public SparseAttention {
           "Positions of the first `global` blocks see all and are seen by all. Random blocks are drawn once for each "
           "block and layer, among all of them: one that is seen already counts once. In a decoder each block sees the "
           "last `window` ones, its own with them, and what lies ahead is hidden; the paper has encoders alone.",
+      .drawn = "block=4;global=1;random=2",
   };
   struct Options {
     int64_t block = 64, window = 3, global = 2, random = 3, seed = 0;

@@ -19,6 +19,7 @@ class Image1dAttention : public SparseAttention {
       .details =
           "i sees j from floor(i / l) l - m on, up to itself in a decoder; elsewhere j from floor(i / l) l - (m - "
           "floor(m / 2)) to the end of its block and floor(m / 2) behind it. l = block, m = memory.",
+      .drawn = "block=16;memory=16",
   };
   struct Options {
     int64_t block = 256, memory = 256;
@@ -48,6 +49,7 @@ class Image2dAttention : public SparseAttention {
           "lies in, counted from the corner, `above` rows more above it and `beside` columns more to each side; in an "
           "encoder as many rows below it. A decoder hides what comes later in raster order; the paper generates block "
           "by block, and so hides what lies to the right in the rectangle's earlier rows, too.",
+      .drawn = "rows=4;columns=4;above=2;beside=2;width=8",
   };
   struct Options {
     int64_t rows = 16, columns = 16, above = 8, beside = 8, width = 28;

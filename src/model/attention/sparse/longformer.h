@@ -25,6 +25,7 @@ class LongformerAttention : public SparseAttention {
           "others, and none of the layer's own pairs. The window is that of `band`. Dilation is chosen layer by "
           "layer: encoder_attention = [\"longformer\", { kind = \"longformer\", dilation = 2 }]. Positions are those "
           "that turn or are added; q^g and k^g are turned alike.",
+      .drawn = "window=9;global=2",
   };
   struct Options {
     int64_t window = 512, dilation = 1, global = 1;

@@ -37,6 +37,7 @@ class SparseAttention : public AttentionMechanism {
           "floor(i / W), column i mod W of a picture; i sees the rectangle of h x w that it lies in, counted from the "
           "corner, a rows more above it (elsewhere below it, too) and s columns more to each side. edges: the rows "
           "that the example's edges name, all where it has none. A pair that several atoms name counts once.",
+      .drawn = "atoms=band 5 + global 2 + random 1;block=4",
   };
   struct Options {
     std::string atoms = "band 128, global 2";

@@ -20,6 +20,7 @@ class StridedSparseAttention : public SparseAttention {
           "In a decoder i sees j in {i - l + 1, ..., i} and those with (i - j) mod l = 0; elsewhere l / 2 to each "
           "side, "
           "and those of both directions.",
+      .drawn = "stride=8",
   };
   struct Options {
     int64_t stride = 128;
@@ -46,6 +47,7 @@ class FixedSparseAttention : public SparseAttention {
       .details =
           "i sees j of floor(j / l) = floor(i / l), and those with j mod l >= l - c; in a decoder of both the ones up "
           "to itself.",
+      .drawn = "block=8;summary=1",
   };
   struct Options {
     int64_t block = 128, summary = 8;
