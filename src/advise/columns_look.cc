@@ -238,12 +238,15 @@ void look_for_numbers(const std::vector<Row>& rows, const DataSettings& d, Colum
   for (const Row& r : rows)
     if (const auto words = words_of(r[0]); !words.empty()) first.emplace(words[0]);
   const std::string name = plain_name(file);
-  if (name.ends_with(".json") || name.ends_with(".jsonl") || (!rows.empty() && trim(rows[0][0]).starts_with('{')))
+  const auto first_line = rows.empty() ? std::string_view() : trim(rows[0][0]);
+  if (name.ends_with(".json") || name.ends_with(".jsonl") ||
+      (first_line.starts_with("{\"") && first_line.ends_with('}')))
     fail(ErrorKind::data, "{} looks like JSON\n  fix: write a label, a tab and the text a line", file);
   for (const Row& r : rows)
     if (const size_t end = r[0].find('\r'); end != std::string::npos && end + 1 < r[0].size())
-      fail(ErrorKind::data, "{} has lines that end in a carriage return alone\n  fix: tr '\\r' '\\n' < {} > {}", file,
-           shell_word(file), shell_word("lines-" + std::string(name)));
+      fail(ErrorKind::data, "{} has lines that end in a carriage return alone\n  fix: {}tr '\\r' '\\n'{} > {}", file,
+           file.ends_with(".gz") ? "zcat " + shell_word(file) + " | " : "",
+           file.ends_with(".gz") ? "" : " < " + shell_word(file), shell_word("lines-" + std::string(name)));
   const bool label = !name.ends_with(".csv") && rows.size() > 2 && 4 * first.size() <= rows.size() + 4;
   fail(ErrorKind::data, "{} has one column\n  fix: {}", file,
        label ? fmt::format("the label seems to be the first word; put a tab behind it: {} {} | sed 's/ /\\t/' > {}.tsv",

@@ -132,7 +132,7 @@ void check_out(const std::vector<std::string>& models, const std::string& out, b
 /// Compares the mean with what the run has.
 void judge_average(const std::string& run, const std::string& out, int threads, AverageReport& report) {
   std::error_code ignored;
-  const bool own = is_whole(run) && !fs::equivalent(run, out, ignored);
+  const bool own = is_whole_model(run) && !fs::equivalent(run, out, ignored);
   report.against = own ? run : report.models.back();
   const JudgedModels judged = judge_models({out, report.against}, threads);
   if (!judged.why_not.empty()) {

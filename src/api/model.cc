@@ -79,7 +79,6 @@ bool is_scale_of_int8(const SafetensorsFile& file, const StoredTensor& t) {
 
 void read_weights(ModelDescription& d) {
   const SafetensorsFile file(d.folder + "/" + kModelName);
-  check_finite(file);
   std::set<std::string> types;
   for (const StoredTensor& t : file.tensors()) {
     ++d.tensors;
@@ -182,6 +181,7 @@ ModelDescription describe_model(const std::string& folder) {
   attempt(d, [&] { read_shortlist(d); });
   attempt(d, [&] { read_progress(d); });
   attempt(d, [&] { describe_run(d, folder); });
+  attempt(d, [&] { check_finite(SafetensorsFile(d.folder + "/" + kModelName)); });
   d.best = best_score(d.scores, d.metric);
   if (d.step < 0 && !d.checkpoints.empty()) d.step = d.checkpoints.back();
   return d;

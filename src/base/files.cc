@@ -285,9 +285,10 @@ void refuse_link(const std::string& path) {
 
 AppendedFile::AppendedFile(std::string path, Content content) : path_(std::move(path)) {
   refuse_link(path_);
-  // Not blocking: to open a pipe that nobody reads would wait for ever.
+  // To open a device may wait for ever; writing to a pipe waits for who reads it.
   file_ = call_open(path_.c_str(), O_RDWR | O_CREAT | O_APPEND | O_NONBLOCK, 0666);
   if (file_ < 0) fail_io("write", path_, errno);
+  fcntl(file_, F_SETFL, O_APPEND);
   if (content == Content::bytes) return;
   char last = '\n';
   const off_t size = lseek(file_, 0, SEEK_END);

@@ -121,4 +121,23 @@ std::string with_decimal_point(std::string_view number) {
   return out;
 }
 
+bool json_within(std::string_view text, int depth) {
+  int open = 0;
+  bool quoted = false;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quoted) {
+      if (c == '\\') ++i;
+      quoted = c != '"';
+    } else if (c == '"') {
+      quoted = true;
+    } else if (c == '[' || (c == '{' && ++open > depth)) {
+      return false;
+    } else if (c == '}') {
+      --open;
+    }
+  }
+  return true;
+}
+
 }  // namespace attune

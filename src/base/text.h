@@ -18,6 +18,10 @@ std::vector<std::string_view> words_of(std::string_view text);
 /// Without spaces, tabs and line ends at both sides.
 std::string_view trim(std::string_view text);
 
+/// Whether a text that should be JSON has no lists, and no objects more than so many deep: found in one pass, before
+/// anything is made of it that takes many times its size.
+bool json_within(std::string_view text, int depth);
+
 /// A number with a decimal comma as it has a point: "0,25" and "12,5". Where the comma may separate thousands
 /// ("1,234"), and for all other texts, the text as it is.
 std::string with_decimal_point(std::string_view number);

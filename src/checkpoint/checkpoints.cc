@@ -80,7 +80,7 @@ std::optional<FoundCheckpoint> latest_checkpoint(const std::string& dir) {
   const std::vector<Checkpoint> all = checkpoints(dir);
   FoundCheckpoint found;
   for (auto c = all.rbegin(); c != all.rend(); ++c) try {
-      verify_manifest(c->path);
+      verify_model(c->path);
       found.checkpoint = *c;
       return found;
     } catch (const Error& e) {

@@ -31,11 +31,12 @@ std::string hash_text(const ContentHash& hash) { return "xxh3:" + hash.hex(); }
   fail(ErrorKind::model, "{}/{}: {}{}", folder, kManifestName, what, kCopyAgain);
 }
 
-/// Names from a manifest lead into the folder and nowhere else.
+/// Names from a manifest lead into the folder and nowhere else, and each file has one.
 bool inside(const std::string& name) {
   if (name.empty() || name.find('\0') != std::string::npos) return false;
   const fs::path path(name);
-  return path.is_relative() && std::none_of(path.begin(), path.end(), [](const fs::path& p) { return p == ".."; });
+  return path.is_relative() && *path.begin() != ".." && *path.begin() != "." && path.has_filename() &&
+         path.lexically_normal().generic_string() == name;
 }
 
 /// What to name instead of what is no model folder.
@@ -52,10 +53,8 @@ std::string fix_for_no_model(const std::string& path) {
 }
 
 Manifest parse(const std::string& text, const std::string& folder) {
-  const auto flat = [](int depth, Json::parse_event_t event, Json&) {  // what a manifest has, and nothing deeper
-    return event != Json::parse_event_t::array_start && !(event == Json::parse_event_t::object_start && depth > 2);
-  };
-  const Json json = Json::parse(text, flat, false);
+  if (!json_within(text, 3)) fail_manifest(folder, "not a manifest");
+  const Json json = Json::parse(text, nullptr, false);
   if (!json.is_object() || !json.contains("format") || !json.contains("files") || !json["files"].is_object())
     fail_manifest(folder, "not a manifest");
   if (json["format"] != kFormat)
@@ -160,10 +159,5 @@ Manifest verify_manifest(const std::string& folder) {
   }
   return manifest;
 }
-
-bool is_whole(const std::string& folder) try {
-  verify_manifest(folder);
-  return true;
-} catch (const Error&) { return false; }
 
 }  // namespace attune

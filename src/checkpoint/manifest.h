@@ -34,7 +34,4 @@ Manifest read_manifest(const std::string& folder);
 bool lists(const Manifest& manifest, std::string_view name);
 /// Reads every file that the manifest lists. ErrorKind::model names the first that is missing, cut short or changed.
 Manifest verify_manifest(const std::string& folder);
-/// Whether there is nothing that it would complain about.
-bool is_whole(const std::string& folder);
-
 }  // namespace attune

@@ -18,11 +18,18 @@ namespace fs = std::filesystem;
 // A save of DIR's own model is complete once this folder is: its files then move up one by one, the manifest last.
 constexpr const char* kNext = kNextModelName;
 
+/// Not what links and pipes in it lead to: a folder of strangers would fetch files of ours into a copy that is given
+/// on.
 void copy_folder(const std::string& from, const std::string& to) {
+  constexpr int64_t kMost = int64_t{1} << 32;
   if (!fs::is_directory(from)) fail(ErrorKind::io, "cannot copy {}: it is not a folder", from);
   for (const std::string& name : files_in(from)) {
+    const std::string path = from + "/" + name;
+    std::error_code ignored;
+    if (!fs::is_regular_file(fs::symlink_status(path, ignored)))
+      fail(ErrorKind::model, "{} is not a regular file\n  fix: remove it", path);
     make_folder(fs::path(to + "/" + name).parent_path().string());
-    write_file(to + "/" + name, read_file(from + "/" + name));
+    write_file(to + "/" + name, read_regular_file(path, kMost));
   }
 }
 
@@ -53,6 +60,9 @@ bool lies_within(const std::string& folder, const std::string& name) {
   return true;
 }
 
+/// Whether it lists what a model can't do without.
+bool is_of_model(const Manifest& files) { return lists(files, kRecipeName) && lists(files, kModelName); }
+
 /// Whether it is a model, and every file is there as the manifest has it, moved up already or not.
 bool is_whole_save(const std::string& next, const std::string& dir, const Manifest& files) {
   const auto is_there = [&](const ManifestEntry& e) {
@@ -65,21 +75,24 @@ bool is_whole_save(const std::string& next, const std::string& dir, const Manife
       }
     return false;
   };
-  return lists(files, kRecipeName) && lists(files, kModelName) && std::ranges::all_of(files, is_there);
+  return is_of_model(files) && std::ranges::all_of(files, is_there);
 }
 
-void finish_save(const std::string& dir) {
+/// Whether nothing is left to be moved.
+bool finish_save(const std::string& dir) {
   const std::string next = dir + "/" + kNext;
   std::error_code ignored;
-  if (!fs::is_directory(fs::symlink_status(next, ignored))) return;  // a link leads to something of somebody else
+  const fs::file_type type = fs::symlink_status(next, ignored).type();
+  if (type != fs::file_type::directory) return type == fs::file_type::not_found;  // a link is somebody else's
   if (fs::exists(next + "/" + kManifestName, ignored)) {
     // What is not whole was not left by a save: the model that is there stays.
     const Manifest files = read_manifest(next);
-    if (!is_whole_save(next, dir, files)) return;
+    if (!is_whole_save(next, dir, files)) return false;
     for (const ManifestEntry& e : files) move_up(next, dir, e.name);
     move_up(next, dir, kManifestName);
   }
   remove_empty_folders(next);
+  return true;
 }
 
 }  // namespace
@@ -102,17 +115,30 @@ void save_model(const std::string& dir, const ModelContents& contents) {
   FolderWriter next(dir + "/" + kNext);
   write_contents(next.path(), contents);
   next.commit();
-  finish_save(dir);
+  if (finish_save(dir)) return;
+  std::error_code ignored;
+  for (const fs::directory_entry& e : fs::directory_iterator(dir, ignored))
+    if (e.is_symlink(ignored) && e.is_directory(ignored))
+      fail(ErrorKind::io, "cannot write into {}: it is a link\n  fix: remove it, or choose another folder",
+           e.path().string());
+  fail(ErrorKind::io, "the model in {} could not be replaced: another program changes {}", dir, kNext);
 }
+
+void verify_model(const std::string& folder) {
+  if (!is_of_model(verify_manifest(folder)))
+    fail(ErrorKind::model, "{}/{} lists no {} or no {}\n  fix: copy the folder again, or use another checkpoint",
+         folder, kManifestName, kRecipeName, kModelName);
+}
+
+bool is_whole_model(const std::string& folder) try {
+  verify_model(folder);
+  return true;
+} catch (const Error&) { return false; }
 
 const std::string& open_model(const std::string& dir) {
   const auto verify = [&] {
     finish_save(dir);
-    const Manifest files = verify_manifest(dir);
-    for (const char* name : {kRecipeName, kModelName})
-      if (!lists(files, name))
-        fail(ErrorKind::model, "{}/{} lists no {}\n  fix: copy the folder again, or use another checkpoint", dir,
-             kManifestName, name);
+    verify_model(dir);
   };
   try {
     verify();

@@ -47,6 +47,10 @@ void save_model(const std::string& dir, const ModelContents& contents);
 /// Verifies a model folder before its files are read, finishing a save that was interrupted. Returns `dir`.
 const std::string& open_model(const std::string& dir);
 
+/// ErrorKind::model unless a folder's manifest lists a model and every file is as it says; and whether it is so.
+void verify_model(const std::string& folder);
+bool is_whole_model(const std::string& folder);
+
 /// Makes DIR/checkpoints/step-NNNNNNNN in one step and returns its path.
 std::string save_checkpoint(const std::string& dir, int64_t step, const ModelContents& contents);
 

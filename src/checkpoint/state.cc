@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace attune {
 
@@ -85,11 +86,8 @@ std::string State::to_json() const {
 State State::from_json(std::string_view text, const std::string& place) {
   State state;
   state.place_ = place;
-  // Numbers and texts, and numbers as their bits: what is nested deeper would take many times its size to be read.
-  const auto flat = [](int depth, Json::parse_event_t event, Json&) {
-    return event != Json::parse_event_t::array_start && !(event == Json::parse_event_t::object_start && depth > 1);
-  };
-  const Json json = Json::parse(text.begin(), text.end(), flat, false);
+  if (!json_within(text, 2)) fail_state(place, "not a JSON object");  // numbers, texts, and numbers as their bits
+  const Json json = Json::parse(text.begin(), text.end(), nullptr, false);
   if (!json.is_object()) fail_state(place, "not a JSON object");
   for (const auto& [name, value] : json.items()) state.values_[name] = value_of(value, name, place);
   return state;

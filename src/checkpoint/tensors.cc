@@ -150,15 +150,15 @@ void check_finite(const SafetensorsFile& file) {
   std::vector<float> values;
   std::vector<uint16_t> halves;
   for (const StoredTensor& t : file.tensors()) {
+    const bool half = t.type == Stored::f16 || t.type == Stored::bf16;
+    if (t.type != Stored::f32 && !half) continue;
     values.resize(static_cast<size_t>(t.size()));
-    if (t.type == Stored::f32) {
-      file.read(t, values.data());
-    } else if (t.type == Stored::f16 || t.type == Stored::bf16) {
+    if (half) {
       halves.resize(values.size());
       file.read(t, halves.data());
       std::transform(halves.begin(), halves.end(), values.begin(), t.type == Stored::f16 ? of_f16 : of_bf16);
     } else {
-      continue;
+      file.read(t, values.data());
     }
     refuse_not_finite(file, t.name, values.data(), t.size());
   }

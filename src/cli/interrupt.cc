@@ -49,16 +49,17 @@ Interruptible::Interruptible(void* job, void (*stop)(void*), Talk talk, const ch
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;
-  for (const int s : {SIGTERM, SIGINT}) sigaction(s, &action, nullptr);
-  struct sigaction old {};  // nohup has it ignored
-  if (sigaction(SIGHUP, nullptr, &old) == 0 && old.sa_handler == SIG_DFL) sigaction(SIGHUP, &action, nullptr);
-  ::signal(SIGPIPE, SIG_IGN);  // who listened to what it says is gone: the work goes on
+  for (int i = 0; i < 3; ++i) {
+    sigaction(kSignals[i], nullptr, &before_[i]);
+    const bool ignored = before_[i].sa_handler == SIG_IGN && kSignals[i] == SIGHUP;  // by nohup
+    if (!ignored) sigaction(kSignals[i], &action, nullptr);
+  }
+  ::signal(SIGPIPE, SIG_IGN);  // until the program ends: what it says at last must not kill it either
+  outlive_readers();
 }
 
 Interruptible::~Interruptible() {
-  for (const int s : {SIGTERM, SIGINT, SIGPIPE}) ::signal(s, SIG_DFL);
-  struct sigaction now {};
-  if (sigaction(SIGHUP, nullptr, &now) == 0 && now.sa_handler == on_signal) ::signal(SIGHUP, SIG_DFL);
+  for (int i = 0; i < 3; ++i) sigaction(kSignals[i], &before_[i], nullptr);
   running = nullptr;
 }
 

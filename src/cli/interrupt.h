@@ -1,6 +1,7 @@
-// Ctrl-C and SIGTERM while a Trainer or a Comparer runs: the first asks it to save and return, Ctrl-C once more ends at
-// once.
+// Ctrl-C, SIGTERM and a closed terminal while a Trainer or a Comparer runs: the first asks it to save and return,
+// Ctrl-C once more ends at once. Whoever stops reading what it says (a closed pipe) stops nothing.
 #pragma once
+#include <csignal>
 
 namespace attune::cli {
 
@@ -22,6 +23,9 @@ class Interruptible {
 
  private:
   Interruptible(void* job, void (*stop)(void*), Talk talk, const char* say);
+
+  static constexpr int kSignals[] = {SIGTERM, SIGINT, SIGHUP};
+  struct sigaction before_[3] = {};
 };
 
 }  // namespace attune::cli

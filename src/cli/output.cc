@@ -84,13 +84,27 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
   return out;
 }
 
+namespace {
+bool outlives_readers = false, nobody_reads = false;
+
+bool reader_is_gone() {
+  if (errno == EPIPE) nobody_reads = outlives_readers;
+  if (nobody_reads) std::clearerr(stdout);
+  return nobody_reads;
+}
+}  // namespace
+
+void outlive_readers() { outlives_readers = true; }
+
 void print(const std::string& text) {
-  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size())
+  if (nobody_reads) return;
+  if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() && !reader_is_gone())
     throw Error(ErrorKind::io, std::string("cannot write the result to stdout: ") + std::strerror(errno));
 }
 
 void finish_output() {
-  if (std::fflush(stdout) != 0 || std::ferror(stdout))
+  if (nobody_reads) return;
+  if ((std::fflush(stdout) != 0 || std::ferror(stdout)) && !reader_is_gone())
     throw Error(ErrorKind::io, std::string("cannot write the result to stdout: ") + std::strerror(errno));
 }
 

@@ -37,6 +37,8 @@ std::string table(const std::vector<std::string>& head, const std::vector<std::v
 void print(const std::string& text);
 /// Ends the output: whatever could not be written is an error, not a silence.
 void finish_output();
+/// From now on a pipe that nobody reads any more is no error: nothing is written to it.
+void outlive_readers();
 
 /// A note on stderr that so many lines were cropped to so many tokens; none of none.
 void note_cropped(int64_t lines, int64_t tokens);

@@ -46,11 +46,11 @@ class PositionWalk {
 
 }  // namespace kernels
 
-/// How many positions there are up to the highest of so many rows.
+/// How many positions there are up to the highest of so many rows, on any axis.
 inline int64_t positions_of(const RowPositions& where, int64_t rows) {
   int64_t most = 0;
   if (const RowPlaces places(where.places); places) {
-    for (int64_t i = 0; i < rows; ++i) most = std::max<int64_t>(most, places[i] + 1);
+    for (int64_t i = 0; i < rows * places.axes; ++i) most = std::max<int64_t>(most, places.data[i] + 1);
     return most;
   }
   if (!where.segments) return rows;

@@ -52,8 +52,8 @@ struct Pass {
   std::span<const int32_t> streams() const {
     return rows ? std::span<const int32_t>(rows->streams) : std::span<const int32_t>();
   }
-  /// Where the rows at hand stand on their one axis, where that is not their index.
-  Tensor places() const { return rows && rows->axes == 1 ? rows->place_tensor() : Tensor(); }
+  /// Where the rows at hand stand, where that is not their index: i32 [rows, axes].
+  Tensor places() const { return rows && rows->axes > 0 ? rows->place_tensor() : Tensor(); }
   /// Of each sequence at hand: so many rows, its first, that all its rows see; null: none.
   const int32_t* prefix() const { return rows && !rows->prefix.empty() ? rows->prefix.data() : nullptr; }
   /// The type it computes in.

@@ -254,7 +254,7 @@ Progress RunFolder::roll_back(int64_t update, Learner& learner, const std::strin
   // The newest one that is whole, at or before it: it may be damaged, or have gone with a folder.
   Checkpoint from;
   for (const Checkpoint& c : checkpoints(dir_))
-    if (c.step <= update && is_whole(c.path)) from = c;
+    if (c.step <= update && is_whole_model(c.path)) from = c;
   if (from.path.empty() && !start_hash_.empty())  // a run that started from a model has a checkpoint of that
     fail(ErrorKind::model,
          "no checkpoint in {} at or before update {} is whole: there is nothing to go back to\n  fix: start anew with "

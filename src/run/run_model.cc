@@ -30,8 +30,8 @@ std::vector<Milestone> RunFolder::to_average() const {
 }
 
 std::string RunFolder::source_of(int64_t update) const {
-  if (std::string path = checkpoint_path(dir_, update); is_whole(path)) return path;
-  if (!is_whole(dir_)) return "";
+  if (std::string path = checkpoint_path(dir_, update); is_whole_model(path)) return path;
+  if (!is_whole_model(dir_)) return "";
   const Metadata metadata = SafetensorsFile(dir_ + "/" + kModelName).metadata();
   const auto says = [&](const char* key, const std::string& value) {
     const auto at = metadata.find(key);
@@ -67,7 +67,7 @@ std::vector<FinalWeights> RunFolder::means(const Progress& progress) const {
   // What was learned in the first half is another model's; those that validated best have shown what they are.
   std::erase_if(chosen, [&](const Milestone& m) {
     return (recipe_.train.average_of == AverageOf::last && 2 * m.update < progress.updates) ||
-           !is_whole(checkpoint_path(dir_, m.update));
+           !is_whole_model(checkpoint_path(dir_, m.update));
   });
   if (chosen.size() < 2) return {};
   std::vector<FinalWeights> all{mean_of(chosen)};

@@ -17,6 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
+constexpr int64_t kLargestEvents = int64_t{1} << 32;
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 
 // --- protocol buffers: the parts of the wire format that events need ------------------------------------------------
@@ -136,7 +137,7 @@ EventFile::EventFile(const std::string& dir, int64_t resumed_at) {
   if (path.empty())
     path = fmt::format("{}/{}{:010}.attune", dir, kPrefix, static_cast<int64_t>(std::time(nullptr)));
   else
-    refuse_link(path), kept = records_until(old = read_file(path), resumed_at);
+    refuse_link(path), kept = records_until(old = read_regular_file(path, kLargestEvents), resumed_at);
   if (kept.empty()) {
     std::string event = event_at(0);
     put_bytes(event, 3, "brain.Event:2");  // file_version: what readers want first

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <unordered_set>
 
 #include "base/error.h"
 #include "base/random.h"
@@ -12,7 +13,7 @@ namespace attune {
 namespace {
 
 constexpr int64_t kEnd = Atom::kFar;  // of runs that go on to the end
-constexpr int64_t kMost = 1 << 20;
+constexpr int64_t kMost = 1 << 30;    // products of two are numbers still
 
 /// i - j in {0, gap, 2 gap, ...}: causal the last `width` of them, otherwise width / 2 to each side.
 class Band : public Atom {
@@ -54,14 +55,15 @@ class Global : public Atom {
  public:
   explicit Global(const AtomSetup& s) : first_(s.at.empty() ? s.numbers[0] : 0), at_(s.at) {
     std::sort(at_.begin(), at_.end());
+    at_.erase(std::unique(at_.begin(), at_.end()), at_.end());
   }
-  void keys(int64_t i, const PatternRows&, std::vector<KeyRun>& out) const override {
+  void keys(int64_t i, const PatternRows& of, std::vector<KeyRun>& out) const override {
     if (stays(i)) {
       out.push_back({0, kEnd});
       return;
     }
     if (first_ > 0) out.push_back({0, first_});
-    for (const int64_t j : at_) out.push_back({j, j + 1});
+    for (auto j = at_.begin(); j != at_.end() && *j < of.length; ++j) out.push_back({*j, *j + 1});
   }
   /// A chosen one sees all that came before it; of the first ones, all of that stays.
   int64_t reach() const override { return at_.empty() ? 0 : kFar; }
@@ -95,16 +97,23 @@ class Random : public Atom {
       return;
     }
     const attune::Random random(mix(seed_, static_cast<uint64_t>(own)));
-    std::vector<bool> known(static_cast<size_t>(blocks));
+    std::unordered_set<int64_t> many;  // of more than a look at each of those drawn so far finds quickly
+    const size_t first = out.size();
+    const auto is_drawn = [&](int64_t block) {
+      return count_ > kFew ? many.contains(block)
+                           : std::any_of(out.begin() + static_cast<std::ptrdiff_t>(first), out.end(),
+                                         [&](const KeyRun& r) { return r.from == block * block_; });
+    };
     for (int64_t t = blocks - count_; t < blocks; ++t) {  // Floyd's way to draw different ones
       const auto x = static_cast<int64_t>(random.at(static_cast<uint64_t>(t)) % static_cast<uint64_t>(t + 1));
-      const int64_t drawn = known[static_cast<size_t>(x)] ? t : x;
-      known[static_cast<size_t>(drawn)] = true;
+      const int64_t drawn = is_drawn(x) ? t : x;
+      if (count_ > kFew) many.insert(drawn);
       out.push_back({drawn * block_, (drawn + 1) * block_});
     }
   }
 
  private:
+  static constexpr int64_t kFew = 32;
   int64_t count_, block_;
   uint64_t seed_;
   bool causal_;
@@ -155,8 +164,13 @@ class Strided : public Atom {
 class Columns : public Atom {
  public:
   explicit Columns(const AtomSetup& s) : every_(s.numbers[0]), summary_(s.numbers[1]) {}
-  void keys(int64_t, const PatternRows&, std::vector<KeyRun>& out) const override {
-    for (int64_t c = every_ - summary_; c < every_; ++c) out.push_back({c, kEnd, every_});
+  void keys(int64_t, const PatternRows& of, std::vector<KeyRun>& out) const override {
+    if (summary_ == every_) return out.push_back({0, kEnd});
+    if (2 * summary_ > every_) {  // as few runs as may be: along the sequence, or across it
+      for (int64_t from = every_ - summary_; from < of.length; from += every_) out.push_back({from, from + summary_});
+      return;
+    }
+    for (int64_t c = every_ - summary_; c < std::min(every_, of.length); ++c) out.push_back({c, kEnd, every_});
   }
   Gather gather(const PatternRows& of, RowOrder& order) const override {
     for (int64_t j = 0; j < of.length; ++j) {
@@ -183,11 +197,13 @@ class Rectangle : public Atom {
         above_(s.numbers[2]),
         beside_(s.numbers[3]),
         width_(s.numbers[4]),
-        below_(s.causal ? 0 : above_) {}
-  void keys(int64_t i, const PatternRows&, std::vector<KeyRun>& out) const override {
+        below_(s.causal ? 0 : above_),
+        causal_(s.causal) {}
+  void keys(int64_t i, const PatternRows& of, std::vector<KeyRun>& out) const override {
     const int64_t row = i / width_ / rows_ * rows_, column = i % width_ / columns_ * columns_;
+    const int64_t height = causal_ ? i / width_ + 1 : (of.length + width_ - 1) / width_;
     const int64_t from = std::max<int64_t>(0, column - beside_), to = std::min(width_, column + columns_ + beside_);
-    for (int64_t r = std::max<int64_t>(0, row - above_); r < row + rows_ + below_; ++r)
+    for (int64_t r = std::max<int64_t>(0, row - above_); r < std::min(height, row + rows_ + below_); ++r)
       out.push_back({r * width_ + from, r * width_ + to});
   }
   /// Squares of 8 x 8: few of them meet, most of those wholly.
@@ -206,6 +222,7 @@ class Rectangle : public Atom {
 
  private:
   int64_t rows_, columns_, above_, beside_, width_, below_;
+  bool causal_;
 };
 
 /// The rows that edges of the example name; every row where it has none.
@@ -286,6 +303,9 @@ struct AtomText {
       refuse(fmt::format("wants a number from {} to {}, not \"{}\"", least, kMost, word));
     return n;
   }
+  static bool is_option(const AtomKind& kind, std::string_view word) {
+    return std::any_of(kind.options.begin(), kind.options.end(), [&](const AtomOption& o) { return o.name == word; });
+  }
   std::shared_ptr<const Atom> read(AtomSetup setup) const {
     const std::vector<std::string_view> words = words_of(text);
     const AtomKind* kind = nullptr;
@@ -306,8 +326,15 @@ struct AtomText {
       while (option < kind->options.size() && kind->options[option].name != name) ++option;
       if (option == kind->options.size() || setup.numbers[option] != kMissing) refuse("says too much");
       const AtomOption& o = kind->options[option];
-      if (w < words.size() && words[w] != "at") setup.numbers[option] = number(words[w++], o.least);
+      if (w < words.size() && std::isdigit(static_cast<unsigned char>(words[w][0])) != 0) {
+        if (kind->options.size() == 1 && o.otherwise > 0) refuse("takes no number");
+        setup.numbers[option] = number(words[w++], o.least);
+      } else if (option > 0 || (w < words.size() && words[w] != "at" && !is_option(*kind, words[w]))) {
+        refuse(option > 0 ? fmt::format("lacks the number of its \"{}\"", o.name)
+                          : fmt::format("wants a number from {} to {}, not \"{}\"", o.least, kMost, words[w]));
+      }
     }
+    if (!setup.at.empty() && setup.numbers[0] != kMissing) refuse("has both a number and positions");
     for (size_t i = 0; i < setup.numbers.size(); ++i) {
       if (setup.numbers[i] != kMissing) continue;
       const AtomOption& o = kind->options[i];

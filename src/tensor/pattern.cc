@@ -83,6 +83,8 @@ struct TilePattern::Builder {
   std::vector<int32_t> tile_of = {}, column_of = {};  // [n]: where the keys of the atom at hand were gathered
   std::vector<const Atom*> placed = {};               // atoms whose pairs have their place already
   std::vector<KeyRun> runs = {}, before = {};
+  static constexpr int64_t kFewRuns = 8;
+  std::vector<int32_t> marked = {};  // [n]: the query that saw it last, from 1
 
   void build() {
     for (int64_t first = 0; first < n; first += kRows)
@@ -176,14 +178,26 @@ struct TilePattern::Builder {
         before.clear();
         a.keys(i, of, runs);
         for (const Atom* other : placed) other->keys(i, of, before);
+        const bool few = std::ssize(before) <= kFewRuns;
+        if (!few) mark(before, i);
         for (KeyRun run : runs) {
           run = cut(run, end_of(i));
           for (int64_t j = run.from; j < run.to; j += run.step)
-            if (!holds(before, j))
+            if (few ? !holds(before, j) : marked[static_cast<size_t>(j)] != i + 1)
               bits(tile_of[static_cast<size_t>(j)], r) |= uint64_t{1} << column_of[static_cast<size_t>(j)];
         }
       }
       close(q);
+    }
+  }
+
+  /// The keys that a query sees so far, for who asks for many of many runs.
+  void mark(const std::vector<KeyRun>& seen, int64_t query) {
+    marked.resize(static_cast<size_t>(n));
+    for (KeyRun run : seen) {
+      run = cut(run, end_of(query));
+      for (int64_t j = run.from; j < run.to; j += run.step)
+        marked[static_cast<size_t>(j)] = static_cast<int32_t>(query) + 1;
     }
   }
 
@@ -258,16 +272,21 @@ BatchPattern PatternCache::of_batch(const Segments& segments, const Edges* edges
 std::shared_ptr<const TilePattern> PatternCache::of_length(int64_t length) const {
   {
     const std::lock_guard lock(mutex_);
-    if (const auto found = known_.find(length); found != known_.end()) return found->second;
+    if (const auto found = known_.find(length); found != known_.end()) {
+      order_.splice(order_.end(), order_, found->second.used);
+      return found->second.tiles;
+    }
   }
-  const auto made = std::make_shared<const TilePattern>(pattern_, PatternRows{length});  // perhaps twice, at once
+  auto made = std::make_shared<const TilePattern>(pattern_, PatternRows{length});  // perhaps twice, at once
   const std::lock_guard lock(mutex_);
-  if (!known_.emplace(length, made).second) return made;
-  order_.push_back(length);
-  rows_ += length;
-  while (rows_ > kRows && order_.size() > 1) {
-    rows_ -= order_.front();
-    known_.erase(order_.front());
+  const auto [at, fresh] = known_.try_emplace(length, Known{made, {}});
+  if (!fresh) return at->second.tiles;
+  at->second.used = order_.insert(order_.end(), length);
+  bytes_ += made->bytes();
+  while (bytes_ > kBytes && order_.size() > 1) {
+    const auto oldest = known_.find(order_.front());
+    bytes_ -= oldest->second.tiles->bytes();
+    known_.erase(oldest);
     order_.pop_front();
   }
   return made;

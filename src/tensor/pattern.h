@@ -3,8 +3,8 @@
 #pragma once
 #include <array>
 #include <cstdint>
-#include <deque>
 #include <limits>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -115,6 +115,10 @@ class TilePattern {
   /// Whether no gathered tile asks: then a query's keys all come at once.
   bool asks_once() const { return asks_once_; }
   int64_t pairs() const { return pairs_; }
+  int64_t bytes() const {
+    const auto of = [](const auto& v) { return static_cast<int64_t>(v.capacity() * sizeof(v[0])); };
+    return of(tiles_) + of(rows_) + of(masks_) + of(by_query_) + of(by_key_) + of(query_start_) + of(key_start_);
+  }
 
  private:
   struct Builder;
@@ -144,21 +148,25 @@ struct BatchPattern {
   }
 };
 
-/// Tiles of the lengths met so far: of a million rows in all, the latest ones. Safe to share between threads.
+/// Tiles of the lengths met so far, those asked for last: so many bytes of them. Safe to share between threads.
 class PatternCache {
  public:
   explicit PatternCache(Pattern pattern) : pattern_(std::move(pattern)) {}
   const Pattern& pattern() const { return pattern_; }
   BatchPattern of_batch(const Segments& segments, const Edges* edges = nullptr) const;
   std::shared_ptr<const TilePattern> of_length(int64_t length) const;
+  static constexpr int64_t kBytes = 32 << 20;
 
  private:
-  static constexpr int64_t kRows = 1 << 20;  // of about ten bytes each
+  struct Known {
+    std::shared_ptr<const TilePattern> tiles;
+    std::list<int64_t>::iterator used;
+  };
   Pattern pattern_;
   mutable std::mutex mutex_;
-  mutable std::unordered_map<int64_t, std::shared_ptr<const TilePattern>> known_;
-  mutable std::deque<int64_t> order_;  // in which they were met
-  mutable int64_t rows_ = 0;
+  mutable std::unordered_map<int64_t, Known> known_;
+  mutable std::list<int64_t> order_;  // lengths, the one asked for last behind the others
+  mutable int64_t bytes_ = 0;
 };
 
 }  // namespace attune

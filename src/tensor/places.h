@@ -19,6 +19,8 @@ struct RowPlaces {
 
   explicit operator bool() const { return data != nullptr; }
   int64_t operator[](int64_t row) const { return data[row * axes]; }
+  /// Counted along another axis than the first.
+  RowPlaces axis(int64_t a) const { return data ? RowPlaces(data + a, axes) : *this; }
   /// Those from this row on.
   RowPlaces from(int64_t row) const { return data ? RowPlaces(data + row * axes, axes) : *this; }
 };

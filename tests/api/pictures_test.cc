@@ -196,7 +196,7 @@ TEST(PictureRuns, WhatMakesNoSenseIsRefused) {
   EXPECT_NE(refused("model.kind=bag").find("counts words"), std::string::npos);
   EXPECT_NE(refused("data.format=tsv").find("data.format holds texts"), std::string::npos);
   EXPECT_NE(refused("model.input=embed").find("reads words, and the data has vectors"), std::string::npos);
-  EXPECT_NE(refused("model.position=rope").find("counts along one axis"), std::string::npos);
+  EXPECT_NE(refused("model.position=transformer-xl").find("counts along one axis"), std::string::npos);
   EXPECT_NE(refused("train.metric=bleu").find("does not judge"), std::string::npos);
   const std::string line = error_of([&] {
     put(run.folder / "bad.toml", "task = \"image\"\n[data]\ntrain = [\"a\", \"b\"]\nlowercase = true\n");

@@ -69,7 +69,8 @@ TEST_F(ManifestTest, RefusesWhatIsNotAManifest) {
     write_file(place, bad);
     EXPECT_EQ(says(), place + ": not a manifest") << bad;
   }
-  for (const std::string name : {"../secret", "/etc/passwd", "a/../../b", "", "a\\u0000b"}) {
+  for (const std::string name :
+       {"../secret", "/etc/passwd", "a/../../b", "", "a\\u0000b", "./a", "a//b", "a/./b", "a/"}) {
     write_file(place, R"({"format":1,"files":{")" + name + "\":" + entry + "}}");
     EXPECT_TRUE(says().starts_with(place + ": what it says about '")) << name;
   }
@@ -83,6 +84,14 @@ TEST_F(ManifestTest, RefusesWhatIsNotAManifest) {
   EXPECT_EQ(says(), place + ": too large to be one");
   write_file(place, std::string(1 << 20, '['));
   EXPECT_EQ(says(), place + ": not a manifest");
+  std::string many = R"({"format":1,"files":{)";  // half a megabyte of objects takes no seconds
+  for (int i = 0; i < 40000; ++i) many += (i ? ",\"" : "\"") + std::to_string(i) + "\":{}";
+  write_file(place, many + "}}");
+  EXPECT_EQ(says(), place + ": what it says about '0' makes no sense");
+  for (const std::string deep : {R"({"format":1,"files":{"a":{"bytes":{}}}})", R"({"format":1,"files":{"a":[]}})"}) {
+    write_file(place, deep);
+    EXPECT_EQ(says(), place + ": not a manifest");
+  }
   fs::remove(place);
   EXPECT_EQ(says(), folder.path() + " is not a model folder: it has no manifest.json");
 }

@@ -108,6 +108,61 @@ TEST(Trust, AModelIsReplacedByAWholeOneAlone) {
   EXPECT_EQ(read_file(dir + "/recipe.toml"), "new");
 }
 
+/// A save that can't be finished is told, and the model that was there stays.
+TEST(Trust, AFolderThatIsALinkIsNotWrittenThrough) {
+  const TempFolder folder;
+  const std::string dir = folder / "m";
+  fs::create_directories(folder / "elsewhere");
+  fs::create_directories(dir);
+  fs::create_directory_symlink(folder / "elsewhere", dir + "/tokenizer");
+  std::vector<float> weights{1};
+  ModelContents c;
+  c.recipe = "new";
+  c.weights = {{"w", Stored::f32, {1}, weights.data()}};
+  c.save_tokenizer = [](const std::string& to) { plant(to, "vocabulary", "a"); };
+  EXPECT_EQ(without_fix(error_of([&] { save_model(dir, c); }, ErrorKind::io)),
+            "cannot write into " + dir + "/tokenizer: it is a link");
+  EXPECT_TRUE(fs::is_empty(folder / "elsewhere"));
+  fs::remove(dir + "/tokenizer");
+  open_model(dir);
+  EXPECT_EQ(read_file(dir + "/recipe.toml"), "new") << "what was saved is whole, and moves up";
+}
+
+/// A copy takes no files from elsewhere with it.
+TEST(Trust, ACopyFollowsNoLinksAndWaitsForNoPipes) {
+  const TempFolder folder;
+  write_file(folder / "secret", "mine");
+  std::vector<float> weights{1};
+  ModelContents c;
+  c.recipe = "r";
+  c.weights = {{"w", Stored::f32, {1}, weights.data()}};
+  c.tokenizer = folder / "tokenizer";
+  plant(c.tokenizer, "vocabulary", "a");
+  fs::create_symlink(folder / "secret", c.tokenizer + "/more");
+  EXPECT_EQ(without_fix(error_of([&] { save_model(folder / "m", c); }, ErrorKind::model)),
+            c.tokenizer + "/more is not a regular file");
+  fs::remove(c.tokenizer + "/more");
+  ASSERT_EQ(mkfifo((c.tokenizer + "/pipe").c_str(), 0600), 0);
+  EXPECT_EQ(without_fix(error_of([&] { save_model(folder / "m", c); }, ErrorKind::model)),
+            c.tokenizer + "/pipe is not a regular file");
+}
+
+TEST(Trust, CheckpointsThatAreNoModelsArePassedOver) {
+  const TempFolder folder;
+  std::vector<float> weights{1};
+  ModelContents c;
+  c.recipe = "r";
+  c.weights = {{"w", Stored::f32, {1}, weights.data()}};
+  save_checkpoint(folder.path(), 1, c);
+  const std::string empty = checkpoint_path(folder.path(), 2);
+  plant(empty, "manifest.json", R"({"format":1,"files":{}})");
+  const auto found = latest_checkpoint(folder.path());
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->checkpoint.step, 1);
+  ASSERT_EQ(found->damaged.size(), 1u);
+  EXPECT_NE(found->damaged[0].find("lists no recipe.toml"), std::string::npos);
+}
+
 TEST(Trust, ALogIsNotWrittenThroughALink) {
   const TempFolder folder;
   write_file(folder / "mine", "precious\n");

@@ -2,6 +2,8 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 
+#include "base/files.h"
+#include "cli/shell.h"
 #include "places.h"
 #include "run/small_run.h"
 #include "run_program.h"
@@ -52,6 +54,27 @@ TEST_F(TrainSignals, TermSavesAndExits75) {
     ASSERT_EQ(o.code, 75) << o.err;
   }
   expect_nothing_lost("out");
+}
+
+TEST_F(TrainSignals, AClosedTerminalSavesToo) {
+  RunningProgram program(program_path(), arguments("out"));
+  ASSERT_TRUE(reaches(program, "out", 2)) << program.err();
+  program.send(SIGHUP);
+  EXPECT_EQ(program.wait().code, 75);
+  expect_nothing_lost("out");
+}
+
+/// Whoever reads what a run says may go; the run does not.
+TEST_F(TrainSignals, AClosedPipeEndsNothing) {
+  for (const std::string kind : {"--json", "--threads 2"}) {
+    const std::string out = run.folder / kind.substr(2, 4);
+    const Outcome o =
+        shell("", "{ $A train " + run.recipe() + " --out " + out + " " + kind + " --set train.validate=1u; echo $? >" +
+                      out + ".code; } 2>&1 | head -n 1 >/dev/null");
+    EXPECT_EQ(o.code, 0) << o.err;
+    EXPECT_EQ(read_file(out + ".code"), "0\n");
+    EXPECT_EQ(run_attune({"info", out, "--quiet"}).code, 0);
+  }
 }
 
 TEST_F(TrainSignals, OneInterruptIsLikeTermTwoEndAtOnce) {

@@ -49,6 +49,23 @@ TEST_P(LearningContract, ComputingLayersTwiceChangesNothing) {
   }
 }
 
+/// Sentences of some tiles beside short ones: no more memory than was foreseen.
+TEST_P(LearningContract, LongSentencesAreForeseenToo) {
+  TrainOptions train;
+  train.batch_tokens = TokenBudget{1024};
+  train.shards = 2;
+  auto sentences = random_sentences(30, 20, 20, 12);
+  sentences.insert(sentences.begin(), sentences[0]);
+  sentences[0].resize(97, 5);
+  const Batch batch = copies_of(sentences);
+  const Batch* one = &batch;
+  ThreadPool pool(2);
+  const auto m = model(options(), 1);
+  Learner learner(*m, train, 98, pool);
+  for (int i = 0; i < 2; ++i) learner.update({&one, 1});
+  EXPECT_EQ(learner.overflows(), 0);
+}
+
 /// An update with a part of it frozen: that part keeps its bits, all others get those they get anyway.
 TEST_P(LearningContract, FreezingAPartChangesNothingElse) {
   ModelOptions o = options();

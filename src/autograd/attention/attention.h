@@ -26,6 +26,8 @@ class RelativeScores : public TileHook {
  public:
   /// Throws unless it can work with these tables.
   virtual void check_tables(const std::array<Var, 2>& /*tables*/, int64_t /*heads*/, int64_t /*dim*/) const {}
+  /// How many rows its tables have, of those that always have as many.
+  virtual std::array<int64_t, 2> table_rows() const { return {}; }
   /// [queries, keys], to be added to the scaled scores of q [queries, dim].
   virtual Var scores_reference(Ctx& ctx, const Var& q, const ReferencePlace& place) const = 0;
   /// [queries, dim], to be added to the result, from weights [queries, keys] after dropout; or nothing.

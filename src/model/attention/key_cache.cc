@@ -66,6 +66,7 @@ int32_t KeyCache::take_row(Page& page, bool stays) {
 
 int64_t KeyCache::index_of(int64_t position) const {
   if (!stays_) return std::max<int64_t>(-1, kept() - (steps_ - position));
+  if (position < steps_ - window_ && !stays_(position)) return -1;  // the table may have it still, its page not
   const auto at = std::lower_bound(positions_.begin(), positions_.end(), static_cast<int32_t>(position));
   return at == positions_.end() || *at != position ? -1 : at - positions_.begin();
 }

@@ -46,7 +46,7 @@ Var LunaAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
                           Carried& carried) const {
   if (setup_.causal) return attend_past(pass, x, segments);
   Ctx& ctx = pass.ctx;
-  const auto rehearsed = rehearsed_segments(ctx, x.rows(), 4);  // not more, about
+  const auto rehearsed = rehearsed_segments(ctx, segments, 4);  // not more, about
   const Segments& rows_of = rehearsed ? *rehearsed : segments;
   const int64_t count = rows_of.count(), d = setup_.width();
   const auto packed =

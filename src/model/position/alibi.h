@@ -40,6 +40,7 @@ class AlibiPosition : public PositionScheme {
       .formula = "q_i . k_j / sqrt(d_k) - slope_h |i - j|, slope_h = 2^(-8 h / heads)",
       .cite = "Press et al. 2022, Train Short, Test Long",
       .relative = Relative::scores,
+      .grids = true,
       .details =
           "Encoders have it to both sides. Where the number of heads is no power of two: the slopes of the power "
           "below it, then every second one of the power above.",

@@ -21,6 +21,7 @@ class MusicScores : public RelativeScores {
   const DistanceRange& range() const { return range_; }
 
   int64_t scratch(int64_t dim) const override { return kernels::relative_scratch(dim); }
+  std::array<int64_t, 2> table_rows() const override { return {range_.rows(), 0}; }
   bool heads_apart() const override { return true; }
   void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
   void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
@@ -41,6 +42,7 @@ class MusicPosition : public PositionScheme {
       .formula = "softmax((Q K^T + S) / sqrt(d_k)) V, S_ij = q_i . e_(j - i)",
       .cite = "Huang et al. 2018, Music Transformer",
       .relative = Relative::scores,
+      .grids = true,
       .details =
           "The table has a row for each distance and head, [rows, d], each layer its own: `longest` of them in a "
           "decoder (0 back to longest - 1 back), 2 longest - 1 elsewhere. What is farther counts as the farthest.",

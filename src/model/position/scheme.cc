@@ -5,9 +5,11 @@
 #include "base/fields.h"
 #include "model/kinds.h"
 #include "model/position/alibi.h"
+#include "model/position/axes.h"
 #include "model/position/learned.h"
 #include "model/position/music.h"
 #include "model/position/none.h"
+#include "model/position/quadratic.h"
 #include "model/position/rope.h"
 #include "model/position/shaw.h"
 #include "model/position/sinusoidal.h"
@@ -68,18 +70,27 @@ const std::vector<Fields>& position_options() {
 std::unique_ptr<PositionScheme> make_position(const Choice& choice, const PositionSetup& setup,
                                               const Blueprint& blueprint, const std::string& key) {
   const size_t i = find_kind(position_kinds(), choice, key);
+  const PositionKind& kind = position_kinds()[i];
   const auto axes = std::ssize(setup.grid);
-  if (axes > 1 && !position_kinds()[i].grids)
+  if (axes > 1 && !kind.grids)
     fail(ErrorKind::recipe,
-         "{} = \"{}\" counts along one axis, and these places have {}\n  fix: \"sinusoidal\", \"learned\" or \"none\"",
+         "{} = \"{}\" counts along one axis, and these places have {}\n  fix: another scheme, such as \"learned\" or "
+         "\"shaw\"",
          key, choice.kind, axes);
-  if (axes > 1 && setup.d_model % axes != 0 && choice.kind != "none")
+  if (axes > 1 && setup.d_model % axes != 0 && kind.relative == Relative::none && choice.kind != "none")
     fail(ErrorKind::recipe,
          "model.d_model = {} is not a multiple of the {} axes, which share the columns of {} = \"{}\"\n  fix: raise it "
          "by "
          "{}",
          setup.d_model, axes, key, choice.kind, axes - setup.d_model % axes);
-  return kSchemeMakers[i](choice, setup, blueprint, key);
+  if (axes < 2 || kind.relative != Relative::scores || kind.joins_axes)
+    return kSchemeMakers[i](choice, setup, blueprint, key);
+  std::vector<AxesPosition::Axis> parts;
+  for (int64_t a = 0; a < axes; ++a) {
+    const PositionSetup along{setup.d_model, setup.grid[static_cast<size_t>(a)], {}, a};
+    parts.push_back({kSchemeMakers[i](choice, along, blueprint, key), a});
+  }
+  return std::make_unique<AxesPosition>(std::move(parts));
 }
 
 }  // namespace attune

@@ -17,6 +17,7 @@ namespace attune {
 struct PositionSetup {
   int64_t d_model = 0, longest = 0;
   std::vector<int64_t> grid = {};  // where places have several axes: how many positions each has
+  int64_t axis = -1;               // of a scheme that tells one of several axes: which
 };
 
 class PositionScheme {
@@ -41,7 +42,8 @@ struct PositionKind {
   const char* formula;
   const char* cite;
   Relative relative = Relative::none;
-  bool grids = false;        // it can tell places on several axes
+  bool grids = false;        // it can tell places on several axes, ...
+  bool joins_axes = false;   // ... and does so by itself, not axis by axis
   const char* details = "";  // what the formula leaves open: enough to build it anew
 };
 /// All there are, in the order of kinds.inc.

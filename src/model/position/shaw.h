@@ -16,6 +16,7 @@ class ShawScores : public RelativeScores {
   const DistanceRange& range() const { return range_; }
 
   int64_t scratch(int64_t dim) const override { return kernels::relative_scratch(dim); }
+  std::array<int64_t, 2> table_rows() const override { return {range_.rows(), range_.rows()}; }
   void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
   void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
   void scores_backward(const ScoreTile& t, const HookTables& w, const float* ds, float* dq,
@@ -45,6 +46,7 @@ class ShawPosition : public PositionScheme {
           "e_ij = q_i . (k_j + a^K_ij) / sqrt(d_k), o_i = sum_j softmax(e)_ij (v_j + a^V_ij), a_ij = w_clip(j - i, k)",
       .cite = "Shaw et al. 2018, Self-Attention with Relative Position Representations",
       .relative = Relative::scores,
+      .grids = true,
       .details =
           "w^K and w^V are [2 clip + 1, d_k] in each layer, row clip(j - i) + clip; all heads share them. a^K is "
           "added before the division by sqrt(d_k). In a decoder the rows of the future are never met.",

@@ -28,6 +28,7 @@ class T5Scores : public RelativeScores {
   explicit T5Scores(const T5Buckets& buckets);
 
   int64_t scratch(int64_t) const override { return kernels::kPieceDistances; }
+  std::array<int64_t, 2> table_rows() const override { return {count_, 0}; }
   bool heads_apart() const override { return true; }
   void check_tables(const std::array<Var, 2>& tables, int64_t heads, int64_t dim) const override;
   void scores(const ScoreTile& t, const HookTables& w, float* s) const override;
@@ -52,6 +53,7 @@ class T5Position : public PositionScheme {
       .formula = "q_i . k_j / sqrt(d_k) + b[bucket(j - i), head]",
       .cite = "Raffel et al. 2020, Exploring the Limits of Transfer Learning with a Unified Text-to-Text Transformer",
       .relative = Relative::scores,
+      .grids = true,
       .details =
           "As the published code: half of a side's buckets are for single distances, the others widen as logarithms "
           "up to `farthest`; an encoder has half of all buckets for each side, those of the future behind those of "
@@ -66,7 +68,7 @@ class T5Position : public PositionScheme {
       v("farthest", farthest, "from here on all distances are one", between(2, 1 << 20));
     }
   };
-  T5Position(const Options& o, const PositionSetup&, const Blueprint&) : options_(o) {}
+  T5Position(const Options& o, const PositionSetup& setup, const Blueprint&) : options_(o), axis_(setup.axis) {}
   std::unique_ptr<RelativePosition> layer(const Blueprint& place, const AttentionSetup& s) const override {
     // Half of the buckets that a side has are for single distances: the others must have some left.
     const int64_t single = (s.causal ? options_.buckets : options_.buckets / 2) / 2;
@@ -76,14 +78,14 @@ class T5Position : public PositionScheme {
           "model.position = {{ kind = \"t5\", buckets = {}, farthest = {} }}: {} distances have a bucket each already\n"
           "  fix: farthest = {} or more, or fewer buckets",
           options_.buckets, options_.farthest, single, single + 1);
-    return std::make_unique<Layer>(T5Buckets{s.causal, options_.buckets, options_.farthest}, place, s);
+    const std::string name = axis_ < 0 ? "position.weight" : "position." + std::to_string(axis_) + ".weight";
+    return std::make_unique<Layer>(T5Buckets{s.causal, options_.buckets, options_.farthest}, name, place, s);
   }
 
  private:
   struct Layer : RelativePosition {
-    Layer(const T5Buckets& buckets, const Blueprint& place, const AttentionSetup& s)
-        : scores(buckets),
-          bias(place.at_stack().table_once("position.weight", buckets.count, s.heads, Init::normal(0.1))) {}
+    Layer(const T5Buckets& buckets, const std::string& name, const Blueprint& place, const AttentionSetup& s)
+        : scores(buckets), bias(place.at_stack().table_once(name, buckets.count, s.heads, Init::normal(0.1))) {}
     const RelativeScores* hook() const override { return &scores; }
     std::array<Var, 2> tables(const Pass& pass, int64_t) const override { return {pass[bias]}; }
 
@@ -91,6 +93,7 @@ class T5Position : public PositionScheme {
     int bias;
   };
   Options options_;
+  int64_t axis_;
 };
 
 }  // namespace attune

@@ -38,6 +38,10 @@ struct Lab {
     position = scheme->layer(self.at("position"), setup);
     parameters.allocate();
     initialize(parameters, shared.inits, 5);
+    make_rows();
+  }
+  /// Of all segments.
+  void make_rows() {
     std::mt19937 random(7);
     std::normal_distribution<float> normal;
     rows.resize(static_cast<size_t>(segments.rows() * 3 * setup.width()));

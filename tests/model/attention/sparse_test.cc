@@ -1,8 +1,10 @@
 // Sparse attention against the definitions of its atoms and of its presets' papers, written out naively in double.
 #include <algorithm>
+#include <random>
 #include <set>
 #include <thread>
 
+#include "autograd/op_checks.h"
 #include "model/attention/lab.h"
 #include "model/attention/sparse/sparse.h"
 
@@ -15,7 +17,9 @@ using Options = std::map<std::string, Choice::Option>;
 /// Softmax of the scores of the pairs that `sees` has: all rows at once, row by row, and as people look at it.
 void expect_pairs(const Choice& choice, bool causal, const Sees& sees) {
   Lab lab(choice, causal);
-  lab.segments = Segments::of_lengths({23, 0, 1, 40});
+  constexpr int64_t n = 140;  // more than two tiles
+  lab.segments = Segments::of_lengths({23, 0, 1, n});
+  lab.make_rows();
   const auto formula = [&](int64_t i, int64_t h, int64_t from, int64_t to) {
     Row a;
     for (int64_t j = from; j < to; ++j) {
@@ -27,10 +31,10 @@ void expect_pairs(const Choice& choice, bool causal, const Sees& sees) {
   lab.expect(formula);
   if (causal) lab.expect_steps(formula);
   const std::vector<float> looked = lab.weights(3);
-  for (int64_t i = 0; i < 40; ++i) {
-    const Row right = formula(24 + i, 1, 24, 64);
-    for (int64_t j = 0; j < 40; ++j)
-      EXPECT_NEAR(looked[static_cast<size_t>((40 + i) * 40 + j)], right[static_cast<size_t>(j)], 1e-5);
+  for (int64_t i = 0; i < n; ++i) {
+    const Row right = formula(24 + i, 1, 24, 24 + n);
+    for (int64_t j = 0; j < n; ++j)
+      EXPECT_NEAR(looked[static_cast<size_t>((n + i) * n + j)], right[static_cast<size_t>(j)], 1e-5);
   }
 }
 
@@ -181,17 +185,75 @@ TEST(Sparse, RandomBlocksStay) {
 }
 
 TEST(Sparse, TilesAreKeptForTheLengthsMetLast) {
-  const PatternCache cache(parse_pattern("band 3", {}, "atoms"));
-  const auto first = cache.of_length(1 << 19);
-  EXPECT_EQ(cache.of_length(1 << 19), first);
+  const PatternCache cache(parse_pattern("random 3", {.block = 1}, "atoms"));
+  const auto first = cache.of_length(1 << 14);
+  EXPECT_EQ(cache.of_length(1 << 14), first);
+  EXPECT_GT(4 * first->bytes(), PatternCache::kBytes) << "more than a few have no room";
   std::vector<std::thread> threads;
   for (int t = 0; t < 4; ++t)
     threads.emplace_back([&] {
       for (int64_t n = 0; n < 2000; ++n) EXPECT_EQ(cache.of_length(n % 500)->length(), n % 500);
     });
   for (std::thread& t : threads) t.join();
-  cache.of_length((1 << 19) + 1);
-  EXPECT_NE(cache.of_length(1 << 19), first) << "as many rows as it keeps came after it";
+  EXPECT_EQ(cache.of_length(1 << 14), first) << "what is asked for stays";
+  for (int64_t n = 1; n < 5; ++n) cache.of_length((1 << 14) + n);
+  EXPECT_NE(cache.of_length(1 << 14), first) << "what is not goes";
+}
+
+/// Along the edges of a graph, by two kernels that have nothing in common.
+TEST(Sparse, EdgesAreThoseOfTheExample) {
+  Rows rows;
+  rows.segments = Segments::of_lengths({90, 0, 1, 7});
+  std::vector<int32_t>&start = rows.edges.start.own(), &to = rows.edges.to.own();
+  std::mt19937 random(3);
+  start.push_back(0);
+  for (int64_t s = 0; s < rows.segments.count(); ++s)
+    for (int64_t i = 0; i < rows.segments.length(s); ++i) {
+      std::set<int32_t> keys{static_cast<int32_t>(i)};
+      for (int k = 0; k < 3; ++k)
+        keys.insert(static_cast<int32_t>(random() % static_cast<unsigned>(rows.segments.length(s))));
+      to.insert(to.end(), keys.begin(), keys.end());
+      start.push_back(static_cast<int32_t>(to.size()));
+    }
+  const auto mixed = [&](const Choice& choice, const Rows& of) {
+    Parameters parameters;
+    Blueprint::Shared shared{parameters};
+    const AttentionSetup setup{.heads = 2, .heads_kv = 2, .dim = 8};
+    const auto mechanism = make_attention(choice, setup, Blueprint(shared, "encoder.0.self"), "model.attention");
+    const CheckInput q = random_input({98, 16}, 1), k = random_input({98, 16}, 2), v = random_input({98, 16}, 3);
+    return run_checked(
+        [&](Ctx& ctx, const std::vector<Var>& in) {
+          Pass pass{ctx, parameters};
+          const RowsAtHand at_hand(pass, of);
+          return mechanism->mix(pass, {in[0], in[1], in[2], 0, 0, 0, &of.segments, &of.segments});
+        },
+        {q, k, v}, DType::f32);
+  };
+  const CheckRun tiles = mixed(sparse("edges"), rows), lists = mixed({"edges", {{"score", "dot"}}}, rows);
+  for (size_t i = 0; i < tiles.value.size(); ++i) ASSERT_NEAR(tiles.value[i], lists.value[i], 1e-5);
+  for (size_t k = 0; k < 3; ++k)
+    for (size_t i = 0; i < tiles.grads[k].size(); ++i) ASSERT_NEAR(tiles.grads[k][i], lists.grads[k][i], 1e-5);
+  Rows none;
+  none.segments = rows.segments;
+  EXPECT_TRUE(same_bits(mixed(sparse("edges"), none).value, mixed(sparse("band 200"), none).value)) << "all see all";
+  to[5] = 90;
+  EXPECT_EQ(error_of([&] { mixed(sparse("edges"), rows); }), "[edges] an edge to row 90 of a sequence of 90");
+}
+
+/// However large the numbers of a recipe, what a query sees costs no more than the sequence is long.
+TEST(Sparse, LargeNumbersCostNothing) {
+  for (const char* atoms :
+       {"rectangle 1000000 by 1 above 1000000 of 1", "columns 65536 summary 65535", "band 1000000000 gap 1000000000",
+        "chunk 1000000000 memory 1000000000", "strided 1000000000 within 1000000000", "random 1000000000",
+        "rectangle 1000000000 by 1000000000 above 1000000000 beside 1000000000 of 1000000000"})
+    for (const bool causal : {false, true}) {
+      const Pattern p = parse_pattern(atoms, {{}, {}, 1, 3, causal}, "atoms");
+      std::vector<KeyRun> runs;
+      for (const auto& a : p.atoms) a->keys(150, {200}, runs);
+      EXPECT_LE(runs.size(), 201u) << atoms;
+      EXPECT_LE(TilePattern(p, {200}).pairs(), 200 * 200) << atoms;
+      EXPECT_GE(p.reach(), 0) << atoms;
+    }
 }
 
 /// Of a picture row by row, 4 columns wide; of a video, 3 rows a picture.
@@ -225,14 +287,19 @@ TEST(Sparse, MistakesAreNamed) {
   EXPECT_EQ(said("bend 3"), "model.attention: the atom \"bend 3\" is none");
   EXPECT_EQ(said("band"), "model.attention: the atom \"band\" lacks its number");
   EXPECT_EQ(said("band 3, "), "model.attention: the atom \"\" is none");
-  EXPECT_EQ(said("band x"), "model.attention: the atom \"band x\" wants a number from 1 to 1048576, not \"x\"");
-  EXPECT_EQ(said("band 0"), "model.attention: the atom \"band 0\" wants a number from 1 to 1048576, not \"0\"");
+  EXPECT_EQ(said("band x"), "model.attention: the atom \"band x\" wants a number from 1 to 1073741824, not \"x\"");
+  EXPECT_EQ(said("band 0"), "model.attention: the atom \"band 0\" wants a number from 1 to 1073741824, not \"0\"");
   EXPECT_EQ(said("global 3 gap 2"), "model.attention: the atom \"global 3 gap 2\" says too much");
   EXPECT_EQ(said("columns 3 summary 4 summary 2"),
             "model.attention: the atom \"columns 3 summary 4 summary 2\" says too much");
   EXPECT_EQ(said("rectangle 3 of 9"), "model.attention: the atom \"rectangle 3 of 9\" lacks its \"by\"");
   EXPECT_EQ(said("global at"), "model.attention: the atom \"global at\" lacks its positions");
   EXPECT_EQ(said("edges"), "model.attention: the atom \"edges\" is for encoders: a decoder's rows have none");
+  EXPECT_EQ(said("global 2 at 5 9"), "model.attention: the atom \"global 2 at 5 9\" has both a number and positions");
+  EXPECT_EQ(said("band 128 gap"), "model.attention: the atom \"band 128 gap\" lacks the number of its \"gap\"");
+  EXPECT_EQ(said("columns 3 summary"),
+            "model.attention: the atom \"columns 3 summary\" lacks the number of its \"summary\"");
+  EXPECT_EQ(said("edges 7"), "model.attention: the atom \"edges 7\" takes no number");
   EXPECT_EQ(said("columns 3 summary 4"),
             "model.attention: the atom \"columns 3 summary 4\" has more summary columns than there are");
 }

@@ -156,14 +156,18 @@ TEST(PositionsOnTwoAxes, AreATableEach) {
 
 TEST(PictureModels, GradientsAreThoseOfFiniteDifferences) {
   const Rows rows = random_pictures({{4, 4}, {5, 4}}, 1, 1);
-  for (const Choice& kind : {Choice{"patches", {{"size", int64_t{2}}}},
-                             Choice{"convolution", {{"channels", int64_t{2}}}}, Choice{"linear"}}) {
+  std::vector<std::pair<Choice, Choice>> all{{{"patches", {{"size", int64_t{2}}}}, {"learned"}},
+                                             {{"convolution", {{"channels", int64_t{2}}}}, {"learned"}}};
+  for (const PositionKind& k : position_kinds())
+    if (k.grids) all.push_back({{"linear"}, {k.name}});
+  for (const auto& [kind, position] : all) {
     ModelOptions o;
     o.shape = ModelShape::encoder;
     o.input = kind;
-    o.position = {"learned"};
+    o.position = position;
+    o.attention = {{"sparse", {{"atoms", std::string("chunk 4, strided 4")}}}};
     o.encoder_layers = 1;
-    o.d_model = 4;
+    o.d_model = 8;
     o.d_ff = 4;
     o.heads = 2;
     o.dropout = 0;
@@ -185,7 +189,7 @@ TEST(PictureModels, GradientsAreThoseOfFiniteDifferences) {
       pass.substitutes = v;
       return model.loss(pass, batch, {.scale = 0.5f});
     };
-    EXPECT_LT(gradient_error(op, inputs), 1e-5) << kind.text();
+    EXPECT_LT(gradient_error(op, inputs), 1e-5) << kind.text() << ", " << position.text();
   }
 }
 
@@ -197,10 +201,10 @@ TEST(PictureModels, SayWhatCantBe) {
             "model.input: patches of 4 pixels, and the pictures have 3 on a side\n  fix: set size = 3 or less");
   EXPECT_EQ(made({"patches"}, {"none"}, {}),
             "model.input = \"patches\" reads pictures, and the data has none\n  fix: see `attune info inputs`");
-  EXPECT_EQ(
-      made({"patches"}, {"rope"}, {8, 8}),
-      "model.position = \"rope\" counts along one axis, and these places have 2\n  fix: \"sinusoidal\", \"learned\" or "
-      "\"none\"");
+  EXPECT_EQ(made({"patches"}, {"transformer-xl"}, {8, 8}),
+            "model.position = \"transformer-xl\" counts along one axis, and these places have 2\n  fix: another "
+            "scheme, such as "
+            "\"learned\" or \"shaw\"");
   EXPECT_EQ(made({"embed"}, {"none"}, {8, 8}),
             "model.input = \"embed\" reads words, and the data has vectors\n  fix: see `attune info inputs`");
 }

@@ -31,8 +31,8 @@ class AxialAttention : public SparseAttention {
     template <class V>
     void fields(V& v) {
       v("axis", axis, "what is looked along", one_of({"all", "row", "column", "time"}));
-      v("width", width, "positions of a row", between(1, 1 << 16));
-      v("height", height, "rows of a picture, where there are several of them; 0: one", between(0, 1 << 16));
+      v("width", width, "positions of a row", between(1, 1 << 15));
+      v("height", height, "rows of a picture, where there are several of them; 0: one", between(0, 1 << 15));
     }
     void check(const std::string& key) const {
       if (axis == "time" && height == 0)

@@ -36,7 +36,7 @@ struct LongformerAttention::First {
         result.push_back(static_cast<int32_t>(i < count ? all.rows() + std::ssize(rows) + i : first + i));
       for (int64_t i = first; i < first + count; ++i) {
         rows.push_back(static_cast<int32_t>(i));
-        if (where) places.push_back(where.row<int32_t>(i)[0]);
+        if (where) places.insert(places.end(), where.row<int32_t>(i), where.row<int32_t>(i) + where.cols());
       }
       few.add(count);
     }
@@ -46,7 +46,7 @@ struct LongformerAttention::First {
 Var LongformerAttention::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                                 Carried&) const {
   Ctx& ctx = pass.ctx;
-  const auto rehearsed = rehearsed_segments(ctx, x.rows(), std::max<int64_t>(4, global_));
+  const auto rehearsed = rehearsed_segments(ctx, segments, 4 * global_);  // not shorter, about
   const Segments& all = rehearsed ? *rehearsed : segments;
   const Tensor where = rehearsed ? Tensor() : pass.places();
   const auto first = keep(ctx, First(all, global_, where));
@@ -55,12 +55,13 @@ Var LongformerAttention::attend(const Pass& pass, const SelfAttention& layer, co
   const Var qkv = near_(pass, x);
   const int64_t k = setup_.width(), v = k + setup_.width_kv();
   const RowPositions everywhere{&all, {}, where};
-  const Projected near = layer.placed(pass, {qkv, qkv, qkv, 0, k, v, &all, &all}, everywhere, everywhere);
+  const RowPositions each{&segments, {}, where};
+  const Projected near = layer.placed(pass, {qkv, qkv, qkv, 0, k, v, &segments, &segments}, each, each);
 
   const Var x_first = gather_rows(ctx, x, ids(first->rows));
   const Var kv = key_value_(pass, setup_.causal ? x_first : x);
   const RowPositions begin{
-      &first->few, {}, where ? Tensor(first->places.data(), Shape{std::ssize(first->places), 1}) : Tensor()};
+      &first->few, {}, where ? Tensor(first->places.data(), Shape{std::ssize(first->rows), where.cols()}) : Tensor()};
   const Segments* keys = setup_.causal ? &first->few : &all;
   const Projected global =
       layer.placed(pass, {query_(pass, x_first), kv, kv, 0, 0, setup_.width_kv(), &first->few, keys}, begin,
@@ -92,10 +93,12 @@ struct LongformerAttention::State : AttentionState {
   std::unique_ptr<AttentionState> near;
   KeyCache global;
   int64_t steps = 0;
-  State(std::unique_ptr<AttentionState> n, int64_t rows, int64_t width) : near(std::move(n)), global(rows, width) {}
+  int64_t most;  // global positions: behind them their keys are read no more
+  State(std::unique_ptr<AttentionState> n, int64_t rows, int64_t width, int64_t globals)
+      : near(std::move(n)), global(rows, width, globals), most(globals) {}
   void reorder(std::span<const int32_t> parents) override {
     near->reorder(parents);
-    global.reorder(parents);
+    if (steps < most) global.reorder(parents);
   }
   int64_t bytes() const override { return near->bytes() + global.bytes(); }
   void use(Arena& arena) override {
@@ -105,7 +108,7 @@ struct LongformerAttention::State : AttentionState {
 };
 
 std::unique_ptr<AttentionState> LongformerAttention::state(int64_t rows) const {
-  return std::make_unique<State>(SparseAttention::state(rows), rows, 2 * setup_.width_kv());
+  return std::make_unique<State>(SparseAttention::state(rows), rows, 2 * setup_.width_kv(), global_);
 }
 
 Var LongformerAttention::attend_step(const Pass& pass, const SelfAttention& layer, const Var& x,
