@@ -97,7 +97,7 @@ TEST_P(WeightsContract, WeightsTimesValuesIsWhatWasMixed) {
 
 TEST(Weights, TimesValuesIsWhatWasMixedForEveryScore) {
   for (const std::string score : {"dot", "scaled-dot", "general", "additive", "normed-additive", "cosine", "l2"})
-    for (const std::string normalizer : {"softmax", "top-k", "sparsemax"}) {
+    for (const std::string normalizer : {"softmax", "top-k", "sparsemax", "entmax15"}) {
       SCOPED_TRACE(score + " " + normalizer);
       const Choice attention{"softmax", {{"score", score}, {"normalizer", normalizer}, {"k", int64_t{3}}}};
       for (const bool causal : {false, true}) BareSublayer(attention, {"sinusoidal"}, causal, 4).expect_weights();

@@ -179,6 +179,46 @@ Var sparsemax(Ctx& ctx, const Var& z, const Var& mask) {
   return multiply(ctx, subtract(ctx, z, tau), inside);
 }
 
+/// 1 where entmax 1.5 of a row is not 0 (Peters, Niculae and Martins 2019, algorithm 2): with x = z / 2 sorted, largest
+/// first, the first k, k the largest for which tau of the first k is at most x_k.
+template <class T>
+void entmax_support(const T* z, const T* mask, int64_t m, T* out) {
+  std::vector<int64_t> order;
+  for (int64_t j = 0; j < m; ++j)
+    if (mask[j] == 0) order.push_back(j);
+  std::stable_sort(order.begin(), order.end(), [&](int64_t i, int64_t j) { return z[i] > z[j]; });
+  size_t size = 0;
+  T total = 0, squares = 0;
+  for (size_t k = 1; k <= order.size(); ++k) {
+    const T x = (z[order[k - 1]] - z[order[0]]) / 2, n = static_cast<T>(k);
+    total += x;
+    squares += x * x;
+    const T mean = total / n, rest = 1 - (squares - n * mean * mean);
+    if (rest >= 0 && mean - std::sqrt(rest / n) <= x) size = k;
+  }
+  std::fill_n(out, m, T{0});
+  for (size_t k = 0; k < size; ++k) out[order[k]] = 1;
+}
+
+/// (x - tau)^2 on the support, x = z / 2, tau = mean - sqrt((1 - sum of (x - mean)^2) / size).
+Var entmax15(Ctx& ctx, const Var& z, const Var& mask) {
+  const int64_t m = z.cols();
+  const Var inside = constant_rows(ctx, z.shape(), z.dtype(), [&](int64_t i, auto* row) {
+    using T = std::remove_pointer_t<decltype(row)>;
+    entmax_support(z.value().row<T>(i), mask.value().row<T>(i), m, row);
+  });
+  const Var share = constant_rows(ctx, Shape{z.rows(), 1}, z.dtype(), [&](int64_t i, auto* row) {
+    using T = std::remove_pointer_t<decltype(row)>;
+    const T* in = inside.value().row<T>(i);
+    *row = 1 / std::max(T{1}, std::accumulate(in, in + m, T{0}));
+  });
+  const Var x = scale(ctx, z, 0.5), mean = multiply(ctx, row_sum(ctx, multiply(ctx, x, inside)), share);
+  const Var away = multiply(ctx, subtract(ctx, x, mean), inside), spread = row_sum(ctx, multiply(ctx, away, away));
+  const Var root = sqrt(ctx, multiply(ctx, add_constant(ctx, scale(ctx, spread, -1), 1), share));
+  const Var beyond = multiply(ctx, add(ctx, subtract(ctx, x, mean), root), inside);
+  return multiply(ctx, beyond, beyond);
+}
+
 }  // namespace
 
 Var score_attention_reference(Ctx& ctx, const ScoreAttention& given) {
@@ -188,8 +228,9 @@ Var score_attention_reference(Ctx& ctx, const ScoreAttention& given) {
     const Var raw = a.score == ScoreKind::additive ? additive_scores(ctx, a, one.q, one.k, one.head)
                                                    : product_scores(ctx, a, one.q, one.k);
     const Var scores = scale(ctx, raw, static_cast<double>(a.scale));
-    Var weights =
-        a.normaliser.kind == NormaliserKind::sparsemax ? sparsemax(ctx, scores, mask) : soften(ctx, a, scores, mask);
+    Var weights = a.normaliser.kind == NormaliserKind::sparsemax  ? sparsemax(ctx, scores, mask)
+                  : a.normaliser.kind == NormaliserKind::entmax15 ? entmax15(ctx, scores, mask)
+                                                                  : soften(ctx, a, scores, mask);
     if (a.dropout.on()) weights = multiply(ctx, weights, reference::dropout_factors(ctx, a, one.segment, one.head));
     return matmul(ctx, weights, one.v);
   });

@@ -21,6 +21,7 @@ enum class NormaliserKind : uint8_t {
   softmax,
   top_k,      // the softmax of the k largest scores, the others 0; of equal ones the first keys
   sparsemax,  // the nearest point of the simplex (Martins and Astudillo 2016)
+  entmax15,   // half way between softmax and sparsemax (Peters, Niculae and Martins 2019)
 };
 
 struct Normaliser {

@@ -96,17 +96,21 @@ HWY_INLINE void keep_largest(float* s, int64_t padded, int64_t k) {
     if (s[c] == threshold && room-- <= 0) s[c] = -INFINITY;
 }
 
+/// z = factor (s minus the largest), in place, so that the largest is 0; false for a row that sees no key, which
+/// becomes 0 everywhere.
+HWY_INLINE bool from_the_largest(float* s, int64_t padded, float factor) {
+  const float most = largest_of(s, padded);
+  const auto none = zero<float>(), by = splat(factor), top = splat(most);
+  const bool seen = most != -INFINITY;
+  for (int64_t c = 0; c < padded; c += 16) store(seen ? (load(s + c) - top) * by : none, s + c);
+  return seen;
+}
+
 /// p = max(z - tau, 0) with z = factor s, tau so that the sum is 1, in place. Newton's method from the left: the sum of
 /// what exceeds tau is convex and piecewise linear in it, so tau rises until no score falls below it any more.
 HWY_INLINE void project_scores(float* s, int64_t padded, float factor) {
-  const float most = largest_of(s, padded);
   const auto none = zero<float>(), one = splat(1.0f);
-  if (most == -INFINITY) {
-    for (int64_t c = 0; c < padded; c += 16) store(none, s + c);
-    return;
-  }
-  const auto by = splat(factor), top = splat(most);
-  for (int64_t c = 0; c < padded; c += 16) store((load(s + c) - top) * by, s + c);  // the largest is 0
+  if (!from_the_largest(s, padded, factor)) return;
   float tau = -1, before = INFINITY;
   for (;;) {
     const auto at = splat(tau);
@@ -128,16 +132,45 @@ HWY_INLINE void project_scores(float* s, int64_t padded, float factor) {
   }
 }
 
+/// p = max(z / 2 - tau, 0)^2, tau so that the sum is 1, in place. Newton's method from the left again: the sum is
+/// convex in tau, so tau rises until rounding ends it.
+HWY_INLINE void entmax_scores(float* s, int64_t padded, float factor) {
+  constexpr int kMostSteps = 64;
+  const auto none = zero<float>();
+  if (!from_the_largest(s, padded, 0.5f * factor)) return;
+  float tau = -1;
+  for (int step = 0; step < kMostSteps; ++step) {
+    const auto at = splat(tau);
+    auto excess = none, squares = none;
+    for (int64_t c = 0; c < padded; c += 16) {
+      const auto z = load(s + c) - at;
+      const auto e = where_greater(none, z, none, z);
+      excess = excess + e;
+      squares = fma(e, e, squares);
+    }
+    const float next = tau + (sum(squares) - 1) / (2 * sum(excess));
+    if (!(next > tau)) break;
+    tau = next;
+  }
+  const auto at = splat(tau);
+  for (int64_t c = 0; c < padded; c += 16) {
+    const auto z = load(s + c) - at;
+    const auto e = where_greater(none, z, none, z);
+    store(e * e, s + c);
+  }
+}
+
 /// Scores, times factor, become weights in place.
 HWY_INLINE void normalise_row(const Normaliser& by, float factor, float* s, int64_t padded) {
   if (by.kind == NormaliserKind::sparsemax) return project_scores(s, padded, factor);
+  if (by.kind == NormaliserKind::entmax15) return entmax_scores(s, padded, factor);
   if (by.kind == NormaliserKind::top_k) keep_largest(s, padded, by.k);
   soften_scores(s, padded, factor);
 }
 
 /// From the weights and their gradient that of the scores, times factor, in place of the weights' gradient. Softmax:
 /// p (dp - p . dp), which is right for the largest k too, as the others have no weight; sparsemax: dp minus its mean
-/// over the weights that are not 0.
+/// over the weights that are not 0; entmax 1.5: sqrt(p) (dp - its mean, weighed by sqrt(p)).
 HWY_INLINE void normalise_row_backward(const Normaliser& by, float factor, const float* weights, float* d,
                                        int64_t padded) {
   const auto none = zero<float>(), one = splat(1.0f), times = splat(factor);
@@ -151,6 +184,17 @@ HWY_INLINE void normalise_row_backward(const Normaliser& by, float factor, const
     const auto mean = splat(sum(total) / std::max(1.0f, sum(count)));
     for (int64_t c = 0; c < padded; c += 16)
       store(where_greater(load(weights + c), none, (load(d + c) - mean) * times, none), d + c);
+    return;
+  }
+  if (by.kind == NormaliserKind::entmax15) {
+    for (int64_t c = 0; c < padded; c += 16) {
+      const auto root = sqrt(load(weights + c));
+      total = fma(root, load(d + c), total);
+      count = count + root;
+    }
+    const float roots = sum(count);
+    const auto mean = splat(roots > 0 ? sum(total) / roots : roots);  // a row that sees no key has no roots
+    for (int64_t c = 0; c < padded; c += 16) store(sqrt(load(weights + c)) * (load(d + c) - mean) * times, d + c);
     return;
   }
   for (int64_t c = 0; c < padded; c += 16) total = fma(load(weights + c), load(d + c), total);

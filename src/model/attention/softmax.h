@@ -31,7 +31,7 @@ class SoftmaxAttention : public AttentionMechanism {
     template <class V>
     void fields(V& v) {
       v("score", score, "how well a key fits a query; see `attune info scores`");
-      v("normalizer", normalizer, "how scores become weights: softmax, top-k, sparsemax");
+      v("normalizer", normalizer, "how scores become weights: softmax, top-k, sparsemax, entmax15");
       v("k", k, "keys that top-k leaves", between(1, 1 << 20));
     }
   };

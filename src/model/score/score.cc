@@ -43,6 +43,9 @@ const std::vector<ScoreDescription>& normalizer_kinds() {
        "Zhao et al. 2019, Explicit Sparse Transformer: Concentrated Attention Through Explicit Selection"},
       {"sparsemax", "the nearest point of the simplex: small scores get nothing", "argmin over p of |p - s|^2",
        "Martins and Astudillo 2016, From Softmax to Sparsemax"},
+      {"entmax15", "half way between softmax and sparsemax: small scores get nothing, the others smoothly more",
+       "max(s_j / 2 - tau, 0)^2, tau so that they sum to 1",
+       "Peters, Niculae and Martins 2019, Sparse Sequence-to-Sequence Models"},
   };
   return kinds;
 }
@@ -52,7 +55,8 @@ std::unique_ptr<Score> make_score(const std::string& name, const AttentionSetup&
 }
 
 Normaliser make_normalizer(const std::string& name, int64_t k) {
-  constexpr NormaliserKind kinds[] = {NormaliserKind::softmax, NormaliserKind::top_k, NormaliserKind::sparsemax};
+  constexpr NormaliserKind kinds[] = {NormaliserKind::softmax, NormaliserKind::top_k, NormaliserKind::sparsemax,
+                                      NormaliserKind::entmax15};
   return {kinds[find_kind(normalizer_kinds(), {name}, "normalizer")], k};
 }
 

@@ -16,7 +16,8 @@ struct ScoreAttentionCase {
   bool biased = true;  // additive alone
 };
 
-constexpr Normaliser kSoftmax{}, kTopK{NormaliserKind::top_k, 3}, kSparsemax{NormaliserKind::sparsemax};
+constexpr Normaliser kSoftmax{}, kTopK{NormaliserKind::top_k, 3}, kSparsemax{NormaliserKind::sparsemax},
+    kEntmax{NormaliserKind::entmax15};
 
 /// Inputs are q, k, v and, for additive scores, the vector and the bias.
 CheckedOp op_of(const ScoreAttentionCase& c, bool reference = false) {
@@ -50,7 +51,7 @@ std::string text_of(const ScoreAttentionCase& c) {
 template <class F>
 void for_all_rules(ScoreAttentionCase c, F f) {
   for (ScoreKind score : {ScoreKind::dot, ScoreKind::additive, ScoreKind::l2})
-    for (const Normaliser& normaliser : {kSoftmax, kTopK, kSparsemax}) {
+    for (const Normaliser& normaliser : {kSoftmax, kTopK, kSparsemax, kEntmax}) {
       c.score = score;
       c.normaliser = normaliser;
       f(c);
@@ -89,8 +90,10 @@ TEST(ScoreAttention, LongSequencesNearTheReference) {
                                           ScoreAttentionCase{{300}, {300}, 1, 1, 8, Mask::band(130, true), 0.1f},
                                           ScoreAttentionCase{{26}, {3000}, 1, 1, 8}})
     for_all_rules(shape, [](const ScoreAttentionCase& c) {
-      // of thousands of keys some have next to no weight under sparsemax, and their gradients little precision
-      const double tolerance = c.keys[0] > 1000 && c.normaliser.kind == NormaliserKind::sparsemax ? 1e-3 : 1e-4;
+      // of thousands of keys some have next to no weight under a sparse one, and their gradients little precision
+      const bool sparse =
+          c.normaliser.kind == NormaliserKind::sparsemax || c.normaliser.kind == NormaliserKind::entmax15;
+      const double tolerance = c.keys[0] > 1000 && sparse ? 1e-3 : 1e-4;
       EXPECT_LT(precision_error(op_of(c), op_of(c, true), inputs_of(c)), tolerance) << text_of(c);
     });
 }

@@ -9,7 +9,7 @@
 namespace attune::kernels {
 namespace {
 
-constexpr Normaliser kSoftmax{}, kSparsemax{NormaliserKind::sparsemax};
+constexpr Normaliser kSoftmax{}, kSparsemax{NormaliserKind::sparsemax}, kEntmax{NormaliserKind::entmax15};
 constexpr Normaliser largest(int64_t k) { return {NormaliserKind::top_k, k}; }
 
 /// A row of scores through a normaliser: heads of one column make s_j = 1 k_j.
@@ -70,6 +70,21 @@ TEST(Normaliser, SparsemaxIsTheSortedFormula) {
       const auto p = normalised(z, kSparsemax, 0.7f);
       expect_near(p, naive_sparsemax(z, 0.7), 2e-6);
       EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-5) << n;
+    }
+}
+
+TEST(Normaliser, EntmaxByHand) {
+  // sum of max(z / 2 - tau, 0)^2 = 1: two equal scores have half each; 2 above another is all that there is
+  expect_near(normalised({1, 1}, kEntmax), {0.5, 0.5});
+  expect_near(normalised({2, 0}, kEntmax), {1, 0}, 1e-6);
+  // z = {1, 0}: tau = 1/4 - sqrt((1 - 1/8) / 2)
+  const double tau = 0.25 - std::sqrt(0.4375);
+  expect_near(normalised({1, 0}, kEntmax), {(0.5 - tau) * (0.5 - tau), tau * tau});
+  expect_near(normalised({-7}, kEntmax), {1});
+  for (size_t n : {1, 2, 15, 16, 17, 100, 1000})
+    for (float spread : {0.001f, 0.1f, 1.0f, 30.0f}) {
+      const auto p = normalised(random_numbers(n, static_cast<uint32_t>(n), spread), kEntmax, 0.7f);
+      EXPECT_NEAR(std::accumulate(p.begin(), p.end(), 0.0), 1, 1e-5) << n << " " << spread;
     }
 }
 

@@ -8,7 +8,7 @@ namespace {
 TEST(Scores, AreTheirFormulas) {
   for (const bool causal : {false, true})
     for (const std::string score : {"dot", "scaled-dot", "general", "additive", "normed-additive", "cosine", "l2"})
-      for (const std::string normalizer : {"softmax", "top-k", "sparsemax"}) {
+      for (const std::string normalizer : {"softmax", "top-k", "sparsemax", "entmax15"}) {
         SCOPED_TRACE(score + " " + normalizer);
         Lab lab({"softmax", {{"score", score}, {"normalizer", normalizer}, {"k", int64_t{3}}}}, causal);
         const auto s = [&](const Row& q, const Row& k, size_t h) {
@@ -51,6 +51,17 @@ TEST(Scores, AreTheirFormulas) {
               if (1 + n * sorted[k] > sum) tau = (sum - 1) / n;
             }
             for (const double x : scores) a.push_back(std::max(x - tau, 0.0));
+            return a;
+          }
+          if (normalizer == "entmax15") {  // tau by halving: the sum of what exceeds it falls
+            double low = sorted[0] / 2 - 1, high = sorted[0] / 2;
+            for (int step = 0; step < 100; ++step) {
+              const double tau = (low + high) / 2;
+              double sum = 0;
+              for (const double x : scores) sum += x / 2 > tau ? (x / 2 - tau) * (x / 2 - tau) : 0;
+              (sum > 1 ? low : high) = tau;
+            }
+            for (const double x : scores) a.push_back(x / 2 > low ? (x / 2 - low) * (x / 2 - low) : 0);
             return a;
           }
           for (const double x : scores)
