@@ -15,6 +15,7 @@
 #include "model/attention/sparse/longformer.h"
 #include "model/attention/sparse/sparse.h"
 #include "model/attention/sparse/sparse_transformer.h"
+#include "model/attention/sparse/star.h"
 #include "model/attention/transformer_xl.h"
 #include "model/kinds.h"
 

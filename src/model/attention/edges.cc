@@ -1,7 +1,6 @@
 #include "model/attention/edges.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "autograd/attention/heads.h"
 #include "autograd/operations/activation.h"
@@ -13,8 +12,8 @@
 namespace attune {
 
 struct EdgesAttention::EdgeList {
+  KeyLists lists;
   Segments of_query;  // the edges of each row
-  std::vector<int32_t> query, key;
 
   Var ids(Ctx& ctx, const std::vector<int32_t>& of) const {
     return ctx.input(Tensor(of.data(), Shape{std::ssize(of)}));
@@ -60,47 +59,52 @@ EdgesAttention::EdgeList EdgesAttention::list_of(const Pass& pass, const Segment
         edges ? std::ssize(edges->start) - 1 : 0, rows.rows());
   for (int64_t s = 0; s < rows.count(); ++s)
     for (int64_t i = rows.begin(s); i < rows.begin(s + 1); ++i) {
-      const int64_t first = rows.begin(s), before = std::ssize(all.key);
+      const int64_t before = all.lists.pairs();
       const auto add = [&](int64_t to) {
         check(to >= 0 && to < rows.length(s), "edges", "an edge to row {} of a sequence of {}", to, rows.length(s));
-        all.query.push_back(static_cast<int32_t>(i));
-        all.key.push_back(static_cast<int32_t>(first + to));
+        all.lists.add(rows.begin(s) + to);
       };
       if (edges)
         for (const int32_t to : edges->of(i)) add(to);
       else
         for (int64_t to = 0; to < rows.length(s); ++to) add(to);
-      all.of_query.add(std::ssize(all.key) - before);
+      all.lists.end_row();
+      all.of_query.add(all.lists.pairs() - before);
     }
+  all.lists.finish(rows.rows());
   return all;
+}
+
+ListAttention EdgesAttention::dots(const Projected& p, const EdgeList& edges) const {
+  ListAttention a{p.q, p.k, p.v, p.q_column, p.k_column, p.v_column};
+  a.lists = &edges.lists;
+  a.heads = setup_.heads;
+  a.heads_kv = setup_.heads_kv;
+  a.dim = setup_.dim;
+  return a;
 }
 
 Var EdgesAttention::edge_weights(const Pass& pass, const Projected& p, const EdgeList& edges) const {
   Ctx& ctx = pass.ctx;
+  if (score_ == Score::dot) return list_weights(ctx, dots(p, edges));
   const Var q = queries_of(ctx, p, setup_), k = for_each_head(ctx, p.k, p.k_column, setup_);
-  const Var query = edges.ids(ctx, edges.query), key = edges.ids(ctx, edges.key);
-  Var scores;  // [edges, heads]
-  if (score_ == Score::additive) {
-    const Var of_query = multiply_heads(ctx, q, 0, setup_.heads, pass[query_]);
-    const Var of_key = multiply_heads(ctx, k, 0, setup_.heads, pass[key_]);
-    scores = leaky_relu(ctx, add(ctx, gather_rows(ctx, of_query, query), gather_rows(ctx, of_key, key)));
-  } else {
-    const Var ones = ctx.make({setup_.width(), 1}, pass.dtype(), {});
-    ctx.run([&] {
-      by_type(ones.dtype(), [&](auto t) { std::fill_n(ones.value().template as<decltype(t)>(), setup_.width(), 1); });
-    });
-    const Var products = multiply(ctx, gather_rows(ctx, q, query), gather_rows(ctx, k, key));
-    scores = scale(ctx, multiply_heads(ctx, products, 0, setup_.heads, ones),
-                   1 / std::sqrt(static_cast<double>(setup_.dim)));
-  }
+  const Var of_query = multiply_heads(ctx, q, 0, setup_.heads, pass[query_]);
+  const Var of_key = multiply_heads(ctx, k, 0, setup_.heads, pass[key_]);
+  const Var scores = leaky_relu(ctx, add(ctx, gather_rows(ctx, of_query, edges.ids(ctx, edges.lists.query)),
+                                         gather_rows(ctx, of_key, edges.ids(ctx, edges.lists.keys))));
   return segment_softmax(ctx, scores, edges.of_query);
 }
 
 Var EdgesAttention::mix(const Pass& pass, const Projected& p) const {
   Ctx& ctx = pass.ctx;
   const auto edges = keep(ctx, list_of(pass, *p.queries));
+  if (score_ == Score::dot) {
+    ListAttention a = dots(p, *edges);
+    a.dropout = ctx.dropout(setup_.dropout, setup_.site);
+    return list_attention(ctx, a);
+  }
   const Var weights = dropped(pass, edge_weights(pass, p, *edges), setup_.dropout, setup_.site);
-  const Var values = gather_rows(ctx, for_each_head(ctx, p.v, p.v_column, setup_), edges->ids(ctx, edges->key));
+  const Var values = gather_rows(ctx, for_each_head(ctx, p.v, p.v_column, setup_), edges->ids(ctx, edges->lists.keys));
   std::vector<Var> heads;
   for (int64_t h = 0; h < setup_.heads; ++h)
     heads.push_back(segment_mix(ctx, slice_columns(ctx, values, h * setup_.dim, setup_.dim),
@@ -113,9 +117,9 @@ bool EdgesAttention::weights(const Pass& pass, const Projected& p, float* out) c
   const EdgeList edges = list_of(pass, *p.queries);
   const Var w = edge_weights(pass, p, edges);
   std::fill_n(out, setup_.heads * n * n, 0.0f);
-  for (int64_t e = 0; e < std::ssize(edges.key); ++e)
+  for (int64_t e = 0; e < edges.lists.pairs(); ++e)
     for (int64_t h = 0; h < setup_.heads; ++h)
-      out[(h * n + edges.query[static_cast<size_t>(e)]) * n + edges.key[static_cast<size_t>(e)]] =
+      out[(h * n + edges.lists.query[static_cast<size_t>(e)]) * n + edges.lists.keys[static_cast<size_t>(e)]] =
           w.value().row<float>(e)[h];
   return true;
 }

@@ -2,6 +2,7 @@
 // "Graph Attention Networks"). Scores are one number an edge and head, so that memory grows with the edges, not with
 // the square of the rows.
 #pragma once
+#include "autograd/attention/list_attention.h"
 #include "model/attention/mechanism.h"
 
 namespace attune {
@@ -14,7 +15,7 @@ class EdgesAttention : public AttentionMechanism {
       .formula =
           "sum over j in N_i of softmax_j(e_ij) v_j; additive: e_ij = LeakyReLU(a_q . q_i + a_k . k_j), dot: "
           "e_ij = q_i . k_j / sqrt(d_k)",
-      .cost = "|E| d time and memory",
+      .cost = "|E| d time; |E| d memory, by dot products |E|",
       .cite = "Velickovic et al. 2018, Graph Attention Networks",
       .causal = false,
       .cross = false,
@@ -43,6 +44,7 @@ class EdgesAttention : public AttentionMechanism {
   struct EdgeList;
   /// Those of the rows at hand, a query after another.
   EdgeList list_of(const Pass& pass, const Segments& rows) const;
+  ListAttention dots(const Projected& p, const EdgeList& edges) const;
   /// What each edge counts, [edges, heads].
   Var edge_weights(const Pass& pass, const Projected& p, const EdgeList& edges) const;
 

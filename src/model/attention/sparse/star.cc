@@ -1,0 +1,121 @@
+#include "model/attention/sparse/star.h"
+
+#include "autograd/operations/arrange.h"
+#include "autograd/operations/pool.h"
+#include "model/attention/multi_head.h"
+#include "model/attention/rehearsed.h"
+
+namespace attune {
+
+namespace {
+
+std::vector<JoinedLinear::Part> keys_and_values(const AttentionSetup& s) {
+  return {{"key", s.width_kv()}, {"value", s.width_kv()}};
+}
+
+}  // namespace
+
+StarAttention::StarAttention(const Options&, const AttentionSetup& s, const Blueprint& b)
+    : setup_(s),
+      query_(b.at("query"), s.width(), s.width()),
+      relay_query_(b.at("relay.query"), s.width(), s.width()),
+      key_value_(b, keys_and_values(s), s.width(), s.projection()),
+      relay_key_value_(b.at("relay"), keys_and_values(s), s.width(), s.projection()),
+      output_(b.at("output"), s.width(), s.width()),
+      relay_output_(b.at("relay.output"), s.width(), s.width()),
+      norm_(b.at("relay.norm"), s.width()),
+      relay_site_(b.site()) {}
+
+/// What a relay reads of [rows; relays], and a row of [rows; embeddings; relays].
+struct StarAttention::Lists {
+  KeyLists relay, row;
+
+  explicit Lists(const Segments& segments) {
+    const int64_t n = segments.rows();
+    for (int64_t s = 0; s < segments.count(); ++s) {
+      const int64_t first = segments.begin(s), length = segments.length(s);
+      for (int64_t i = 0; i < length; ++i) relay.add(first + i);
+      relay.add(n + s);
+      relay.end_row();
+      for (int64_t i = 0; i < length; ++i) {
+        if (length > 2) row.add(first + (i + length - 1) % length);
+        row.add(first + i);
+        if (length > 1) row.add(first + (i + 1) % length);
+        row.add(n + first + i);
+        row.add(2 * n + s);
+        row.end_row();
+      }
+    }
+    relay.longest = std::max(relay.longest, segments.longest + 1);  // in a rehearsal none is that long
+    relay.finish(n + segments.count());
+    row.finish(2 * n + segments.count());
+  }
+};
+
+ListAttention StarAttention::along(const Pass& pass, const KeyLists& lists, const Var& q, const Var& kv,
+                                   uint64_t site) const {
+  ListAttention a{q, kv, kv, 0, 0, setup_.width_kv(), &lists, setup_.heads, setup_.heads_kv, setup_.dim};
+  a.dropout = pass.ctx.dropout(setup_.dropout, site);
+  return a;
+}
+
+Var StarAttention::attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
+                          Carried& carried) const {
+  Ctx& ctx = pass.ctx;
+  const auto rehearsed = rehearsed_segments(ctx, segments, 4);  // not shorter, about
+  const Segments& rows = rehearsed ? *rehearsed : segments;
+  const int64_t n = rows.rows(), count = rows.count();
+  if (!carried.stream) carried.stream = concatenate_rows(ctx, {x, segment_mean(ctx, x, rows)});
+  const Var e = slice_rows(ctx, carried.stream, 0, n), s = slice_rows(ctx, carried.stream, n, count);
+
+  const auto lists = keep(ctx, Lists(rows));
+  const ListAttention of_relay = along(pass, lists->relay, relay_query_(pass, s),
+                                       relay_key_value_(pass, concatenate_rows(ctx, {x, s})), relay_site_);
+  const Var relay =
+      residual_norm(ctx, relay_output_(pass, list_attention(ctx, of_relay), Activation::relu), {}, norm_(pass)).y;
+  const ListAttention of_rows =
+      along(pass, lists->row, query_(pass, x), key_value_(pass, concatenate_rows(ctx, {x, e, relay})), setup_.site);
+  carried.stream = concatenate_rows(ctx, {e, relay});
+  if (float* to = layer.tapped(pass, n, n)) look(pass, of_relay, of_rows, to);
+  return output_(pass, list_attention(ctx, of_rows), Activation::relu);
+}
+
+Var StarAttention::mix(const Pass& pass, const Projected& p) const {
+  Ctx& ctx = pass.ctx;
+  const auto lists = keep(ctx, Lists(*p.queries));
+  const Var kv = concatenate_columns(ctx, {slice_columns(ctx, p.k, p.k_column, setup_.width_kv()),
+                                           slice_columns(ctx, p.v, p.v_column, setup_.width_kv())});
+  const Var q = slice_columns(ctx, p.q, p.q_column, setup_.width());
+  const Var means = segment_mean(ctx, kv, *p.queries);
+  const Var relay = list_attention(ctx, along(pass, lists->relay, segment_mean(ctx, q, *p.queries),
+                                              concatenate_rows(ctx, {kv, means}), relay_site_));
+  const Var relay_kv = concatenate_columns(
+      ctx, {slice_columns(ctx, means, 0, setup_.width_kv()), slice_columns(ctx, relay, 0, setup_.width_kv())});
+  return list_attention(ctx, along(pass, lists->row, q, concatenate_rows(ctx, {kv, kv, relay_kv}), setup_.site));
+}
+
+/// Of one sequence: what a row reads by itself, as its embedding, and through the relay; what that has of itself is
+/// shared out among what it read.
+void StarAttention::look(const Pass& pass, const ListAttention& relay, const ListAttention& rows, float* out) const {
+  Ctx& ctx = pass.ctx;
+  const int64_t n = rows.lists->rows();
+  const Var through = list_weights(ctx, relay), own = list_weights(ctx, rows);  // [pairs, heads]
+  std::fill_n(out, setup_.heads * n * n, 0.0f);
+  for (int64_t e = 0; e < rows.lists->pairs(); ++e)
+    for (int64_t h = 0; h < setup_.heads; ++h) {
+      const int64_t i = rows.lists->query[static_cast<size_t>(e)], key = rows.lists->keys[static_cast<size_t>(e)];
+      const float w = own.value().row<float>(e)[h];
+      float* row = out + (h * n + i) * n;
+      if (key < 2 * n)
+        row[key % n] += w;
+      else
+        for (int64_t j = 0; j < n; ++j)
+          row[j] += w * through.value().row<float>(j)[h] / (1 - through.value().row<float>(n)[h]);
+    }
+}
+
+double StarAttention::operations(const Parameters&, const Segments& queries, const Segments&) const {
+  return 4 * static_cast<double>(setup_.width()) * static_cast<double>(6 * queries.rows() + queries.count());
+}
+
+}  // namespace attune
