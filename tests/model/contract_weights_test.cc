@@ -85,7 +85,8 @@ struct BareSublayer {
 
 TEST_P(WeightsContract, WeightsTimesValuesIsWhatWasMixed) {
   const AttentionKind& kind = kind_of(GetParam());
-  if (kind.name == std::string("longformer")) return;  // its first rows have values of their own: longformer_test.cc
+  // First rows have values of their own, and rows read through a relay: longformer_test.cc, star_test.cc.
+  if (kind.name == std::string("longformer") || kind.name == std::string("star")) return;
   const bool shares = kind.name != std::string("routing") && kind.name != std::string("luna");
   for (const bool causal : {false, true})
     for (const int64_t heads_kv : {4, 2}) {

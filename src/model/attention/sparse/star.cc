@@ -26,12 +26,13 @@ StarAttention::StarAttention(const Options&, const AttentionSetup& s, const Blue
       norm_(b.at("relay.norm"), s.width()),
       relay_site_(b.site()) {}
 
-/// What a relay reads of [rows; relays], and a row of [rows; embeddings; relays].
+/// What a relay reads of [rows; relays], and a row of [rows; embeddings; relays]; `embedded`: or of [rows; relays],
+/// where rows are their own embeddings.
 struct StarAttention::Lists {
   KeyLists relay, row;
 
-  explicit Lists(const Segments& segments) {
-    const int64_t n = segments.rows();
+  Lists(const Segments& segments, bool embedded) {
+    const int64_t n = segments.rows(), relays = embedded ? n : 2 * n;
     for (int64_t s = 0; s < segments.count(); ++s) {
       const int64_t first = segments.begin(s), length = segments.length(s);
       for (int64_t i = 0; i < length; ++i) relay.add(first + i);
@@ -41,14 +42,14 @@ struct StarAttention::Lists {
         if (length > 2) row.add(first + (i + length - 1) % length);
         row.add(first + i);
         if (length > 1) row.add(first + (i + 1) % length);
-        row.add(n + first + i);
-        row.add(2 * n + s);
+        row.add(relays - n + first + i);
+        row.add(relays + s);
         row.end_row();
       }
     }
     relay.longest = std::max(relay.longest, segments.longest + 1);  // in a rehearsal none is that long
     relay.finish(n + segments.count());
-    row.finish(2 * n + segments.count());
+    row.finish(relays + segments.count());
   }
 };
 
@@ -68,7 +69,7 @@ Var StarAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
   if (!carried.stream) carried.stream = concatenate_rows(ctx, {x, segment_mean(ctx, x, rows)});
   const Var e = slice_rows(ctx, carried.stream, 0, n), s = slice_rows(ctx, carried.stream, n, count);
 
-  const auto lists = keep(ctx, Lists(rows));
+  const auto lists = keep(ctx, Lists(rows, false));
   const ListAttention of_relay = along(pass, lists->relay, relay_query_(pass, s),
                                        relay_key_value_(pass, concatenate_rows(ctx, {x, s})), relay_site_);
   const Var relay =
@@ -82,7 +83,7 @@ Var StarAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
 
 Var StarAttention::mix(const Pass& pass, const Projected& p) const {
   Ctx& ctx = pass.ctx;
-  const auto lists = keep(ctx, Lists(*p.queries));
+  const auto lists = keep(ctx, Lists(*p.queries, true));
   const Var kv = concatenate_columns(ctx, {slice_columns(ctx, p.k, p.k_column, setup_.width_kv()),
                                            slice_columns(ctx, p.v, p.v_column, setup_.width_kv())});
   const Var q = slice_columns(ctx, p.q, p.q_column, setup_.width());
@@ -91,7 +92,7 @@ Var StarAttention::mix(const Pass& pass, const Projected& p) const {
                                               concatenate_rows(ctx, {kv, means}), relay_site_));
   const Var relay_kv = concatenate_columns(
       ctx, {slice_columns(ctx, means, 0, setup_.width_kv()), slice_columns(ctx, relay, 0, setup_.width_kv())});
-  return list_attention(ctx, along(pass, lists->row, q, concatenate_rows(ctx, {kv, kv, relay_kv}), setup_.site));
+  return list_attention(ctx, along(pass, lists->row, q, concatenate_rows(ctx, {kv, relay_kv}), setup_.site));
 }
 
 /// Of one sequence: what a row reads by itself, as its embedding, and through the relay; what that has of itself is
