@@ -87,6 +87,7 @@ struct Comparison {
   int threads = 0;
   std::vector<ComparedVariant> variants;  // in the order of the product, the last key changing first
   bool interrupted = false;               // the same call goes on
+  std::vector<std::string> notes = {};    // a sentence each: what was chosen for all variants
 };
 
 /// Any of them may be missing. They are called by the thread that runs run().

@@ -96,7 +96,8 @@ struct TrainingOutcome {
   double final_score = 0;
   bool has_score = false;
   std::vector<FinalWeights> judged;  // what the run could end with: the model's own weights first
-  bool was_over = false;             // the run had ended before: nothing was done, the model is as it was
+  bool was_over = false;             // the run had ended before: nothing was done, the model is as it was ...
+  std::string to_go_on = {};         // ... and what makes it go on: "raise train.stop"
   double seconds = 0;
   std::string baseline;          // the best of those that are judged by the metric; "": there is none
   double baseline_score = 0;     // by the metric

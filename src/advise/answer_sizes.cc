@@ -142,11 +142,11 @@ void choose_answer_training(SizedRecipe& s, const CorpusLook& look, const Column
     s.reasons["train.metric"] = "whole spans that are right, not single words of which most are O";
   }
   if (columns.numbers) {
-    t.metric = "pearson";
-    s.reasons["train.metric"] = "how well the numbers go with the right ones; or \"mse\"";
+    t.metric = "mse";
+    s.reasons["train.metric"] =
+        "how far the numbers are from the right ones; or \"pearson\": how well they go with them";
   }
-  s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the texts; also e epochs, m minutes", std::max(1.0, s.epochs()));
+  s.reasons["train.stop"] = "updates: as many as such texts want; also e epochs, m minutes";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
   s.reasons["train.validate"] = "a score and a checkpoint";
   s.reasons["train.average"] = "1: the model is the best one, not a mean";

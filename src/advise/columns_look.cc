@@ -233,6 +233,22 @@ void look_for_numbers(const std::vector<Row>& rows, const DataSettings& d, Colum
   look.numbers = answers.numbers && answers.fractions && answers.different.size() > kManyNumbers;
 }
 
+/// A word and its label a line, an empty line behind each sentence.
+void refuse_sentences(const std::string& file, const std::vector<Row>& rows, const DataSettings& d) {
+  constexpr int kLinesLookedAt = 2000;
+  if (rows.size() < 20 || !std::ranges::all_of(rows, [](const Row& r) {
+        return std::ranges::all_of(r, [](const std::string& cell) { return words_of(cell).size() < 2; });
+      }))
+    return;
+  const auto reader = open_records(file, d);
+  int empty = 0;
+  Record row;
+  for (int i = 0; i < kLinesLookedAt && reader->next(row); ++i) empty += row.size() == 1 && trim(row[0]).empty();
+  if (empty > 2)
+    fail(ErrorKind::data, "{} has a word a line, and empty lines between sentences\n  fix: attune new tag {}", file,
+         shell_word(file));
+}
+
 [[noreturn]] void fail_one_column(const std::string& file, const std::vector<Row>& rows) {
   std::set<std::string> first;
   for (const Row& r : rows)
@@ -271,6 +287,7 @@ ColumnsLook describe_columns(const std::string& file, Task task, const Row& want
   if (!rows.empty() && !columns && task == Task::classify) fail_one_column(file, rows);
   if (!columns && task == Task::language) d.format = DataFormat::lines;
   if (!columns) return look;
+  if (task == Task::classify) refuse_sentences(file, rows, d);
   const bool header =
       (looks_like_header(rows[0], task) || (task == Task::classify && header_by_content(rows))) && !comes_again(rows);
   if (!wanted.empty()) {
@@ -289,6 +306,22 @@ ColumnsLook describe_columns(const std::string& file, Task task, const Row& want
   }
   if (task == Task::classify) look_for_numbers(rows, d, look);
   return look;
+}
+
+void check_same_columns(const DataSettings& d) {
+  const auto width_of = [&](const std::string& file) {
+    const std::vector<Row> rows = first_rows(file, d, 1);
+    return rows.empty() ? size_t{0} : rows[0].size();
+  };
+  const size_t wanted = width_of(d.train[0]);
+  std::vector<std::string> files(d.train.begin(), d.train.end());
+  for (const auto* more : {&d.valid, &d.test}) files.insert(files.end(), more->begin(), more->end());
+  for (const std::string& file : files)
+    if (const size_t width = width_of(file); width != wanted && width > 0)
+      fail(ErrorKind::data,
+           "{} has {} columns, and {} has {}: one data.columns serves all files\n  fix: leave it out, or give it the "
+           "columns of the others",
+           file, width, d.train[0], wanted);
 }
 
 }  // namespace attune

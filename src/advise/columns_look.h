@@ -23,4 +23,7 @@ struct ColumnsLook {
 ColumnsLook describe_columns(const std::string& file, Task task, const std::vector<std::string>& wanted,
                              DataSettings& data);
 
+/// ErrorKind::data unless the first rows of all files have as many columns.
+void check_same_columns(const DataSettings& data);
+
 }  // namespace attune

@@ -60,6 +60,7 @@ FilesLook look_into_files(Task task, const std::vector<std::string>& wanted, Dat
   ColumnsLook written;
   find_encoding(data, written);
   FilesLook look{describe_columns(data.train[0], task, wanted, data)};
+  if (task == Task::classify || task == Task::tag) check_same_columns(data);
   look.columns.reasons.merge(written.reasons);
   look.columns.notes.insert(look.columns.notes.begin(), written.notes.begin(), written.notes.end());
   if (data.header && !look.columns.reasons.contains("data.header"))

@@ -72,9 +72,7 @@ SizedRecipe fit_to_room(const std::vector<SizedRecipe>& sizes, const Room& room)
       s.seconds = updates * update + validations * validation;
     }
     set_end(s, updates, std::min(validations, updates));
-    if (updates < wanted)
-      s.reasons["train.stop"] =
-          fmt::format("updates: about as many as fit in the time, {:.1f} times through the corpus", s.epochs());
+    if (updates < wanted) s.reasons["train.stop"] = "updates: about as many as fit in the time";
     s.notes.insert(s.notes.begin(), notes.begin(), notes.end());
     if (i > 0 && notes.empty())
       s.notes.push_back(

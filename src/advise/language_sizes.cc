@@ -94,8 +94,7 @@ void choose_language_training(SizedRecipe& s, const TextPlan& plan, const Langua
   t.average = 1;
   s.reasons["train.batch_tokens"] = fmt::format("tokens per update: {} streams of max_length side by side",
                                                 t.batch_tokens.tokens / s.recipe.data.max_length);
-  s.reasons["train.stop"] =
-      fmt::format("updates: about {:.0f} times through the text; also e epochs, m minutes", std::max(1.0, s.epochs()));
+  s.reasons["train.stop"] = "updates: as many as such a text wants; also e epochs, m minutes";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";
   s.reasons["train.warmup"] = "updates until the learning rate is at its peak";
   s.reasons["train.validate"] = "perplexity and a checkpoint";

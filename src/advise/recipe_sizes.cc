@@ -128,8 +128,7 @@ void choose_training(SizedRecipe& s, const CorpusLook& look, const CorpusPlan& p
   s.tokens = static_cast<double>(std::max(look.source.tokens, look.target.tokens) + look.pairs);
   choose_shares(s, threads);
   s.reasons["train.batch_tokens"] = "tokens per update on the larger side; fewer need less memory";
-  s.reasons["train.stop"] = fmt::format("updates: about {:.0f} times through the corpus; also e epochs, m minutes",
-                                        std::max(1.0, s.epochs()));
+  s.reasons["train.stop"] = "updates: as many as such a corpus wants; also e epochs, m minutes";
   s.reasons["train.schedule"] = "the rate falls to nought at the end: the last model is the best";
   s.reasons["train.warmup"] = "updates until the learning rate is at its peak";
   s.reasons["train.learning_rate"] = "the peak; lower it if the loss jumps";

@@ -15,6 +15,7 @@ constexpr int kSentencesLookedAt = 1000;
 
 /// What the entries of a column are like.
 struct TagColumn {
+  int64_t entries = 0, texts = 0;          // texts: entries of several words, which the reader joins by "_"
   bool spans = true;                       // all are O, B-X, I-X, E-X, S-X (or L-X, U-X)
   bool counts = true;                      // 1, 2, 3 ... in each sentence
   int64_t inside = 0;                      // entries that are not O
@@ -30,6 +31,8 @@ void look_at_sentence(std::string_view entries, TagColumn& column) {
   int64_t number = 0;
   std::string_view before = "O";
   for (const std::string_view tag : words_of(entries)) {
+    ++column.entries;
+    column.texts += tag.find('_') != tag.npos && tag.size() > 3;
     column.counts &= tag == std::to_string(++number);
     column.spans &= is_span_tag(tag);
     column.inside += tag != "O";
@@ -72,6 +75,10 @@ ColumnsLook describe_tags(const std::string& file, const std::vector<std::string
     fail(ErrorKind::data, "{} has one column\n  fix: {}", file,
          "write a word, a tab and its label a line, and an empty line between sentences");
   if (columns.empty()) return look;
+  for (size_t c = 0; c < std::min<size_t>(2, columns.size()); ++c)
+    if (columns[c].entries > 20 && 2 * columns[c].texts > columns[c].entries)
+      fail(ErrorKind::data, "{} has texts in column {}, not a word a line\n  fix: attune new classify {}", file, c + 1,
+           shell_word(file));
   size_t label = columns.size() - 1;
   if (!wanted.empty()) {
     d.columns.texts = wanted;

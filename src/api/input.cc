@@ -85,7 +85,7 @@ struct InputTexts::Body {
   std::vector<std::string> texts;  // given instead of a file
   std::string how;
   int64_t count = 0;
-  Tally broken;
+  Tally broken, zeros;
   RowSuspicion suspicion;
   std::string recipe_format;
 
@@ -187,6 +187,7 @@ bool InputTexts::next(std::string& text) {
   }
   ++body_->count;
   if (!text::is_utf8(text)) body_->broken.add(place());
+  if (text.find('\0') != text.npos) body_->zeros.add(place());
   return true;
 }
 
@@ -209,6 +210,7 @@ std::vector<std::string> InputTexts::notes() const {
                                 t.count == 1 ? "" : "s", what, t.places[0], became));
   };
   if (body_->count == 0) all.push_back(fmt::format("{} has no lines", body_->name == "-" ? "stdin" : body_->name));
+  tell(body_->zeros, "had zero bytes", "is it a file of text?");
   tell(body_->broken, "had broken UTF-8", "U+FFFD stands for those letters");
   if (body_->rows) tell(body_->rows->odd(), "had other columns than the recipe", "read as far as their columns go");
   if (body_->suspicion.confirmed())

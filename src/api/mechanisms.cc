@@ -145,7 +145,7 @@ PatternPicture picture_pattern(const std::string& mechanism, bool causal, int64_
 
 std::string draw_pattern(const PatternPicture& picture) { return show::draw_pattern_text(picture); }
 void write_pattern(const PatternPicture& picture, const std::string& png_file) {
-  write_file(png_file, show::pattern_png(picture));
+  write_drawing(png_file, show::pattern_png(picture));
 }
 
 std::vector<ScoreOrNormalizer> scores() {

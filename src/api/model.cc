@@ -149,6 +149,7 @@ void describe_run(ModelDescription& d, const std::string& folder) {
   d.is_run = true;
   d.scores = read_scores(metrics);
   RunDescription& r = d.run = read_run(metrics);
+  if (!d.checkpoints.empty()) r.updates = std::max(r.updates, d.checkpoints.back());  // saved by a stop, between lines
   const std::string path = d.folder + "/" + kRecipeName;
   const Recipe recipe = read_recipe(read_recipe_text(path), path);
   for (const Difference& c : differences(to_values(defaults_of(recipe.task)), to_values(recipe)))

@@ -18,9 +18,9 @@ show::Attention view_of(const AttentionPicture& p, const char* op) {
 }  // namespace
 
 void write_look(const AttentionLook& look, const LookFiles& files) {
-  if (!files.png.empty()) write_file(files.png, look_png(look, files.large));
-  if (!files.svg.empty()) write_file(files.svg, look_svg(look, files.large));
-  if (!files.html.empty()) write_file(files.html, look_page(look));
+  if (!files.png.empty()) write_drawing(files.png, look_png(look, files.large));
+  if (!files.svg.empty()) write_drawing(files.svg, look_svg(look, files.large));
+  if (!files.html.empty()) write_drawing(files.html, look_page(look));
 }
 
 std::string draw_attention(const AttentionPicture& picture, const DrawOptions& options) {

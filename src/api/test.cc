@@ -153,28 +153,6 @@ void judge(Said said, const Recipe& recipe, int threads, TestReport& report) {
   if (!report.line_metric.empty()) rank_lines(report);
 }
 
-/// What nothing in the training data was called can't be said, whatever the model thinks of it.
-void note_unknown_labels(const text::Labels& known, const Recipe& recipe, TestReport& report) {
-  const bool several = kinds_of_head(recipe.model.head).size() > 1;
-  int64_t labels = 0, times = 0;
-  std::string first;
-  for (const LabelReport& r : report.labels) {
-    if (r.of == LabelReport::Of::spans) continue;  // their labels were looked at as those of words
-    for (const LabelScore& s : r.labels) {
-      const std::string name = several ? fmt::format("{}:{}", r.head + 1, s.label) : s.label;
-      if (s.count == 0 || known.number(name) != text::Labels::kUnseen) continue;
-      if (first.empty()) first = s.label;
-      ++labels;
-      times += s.count;
-    }
-  }
-  if (labels > 0)
-    report.notes.push_back(
-        fmt::format("{} label{} of the test data ({}{}) {} not in the training data: {} answer{} can't be right",
-                    thousands(labels), labels == 1 ? "" : "s", in_quotes(shown_name(first)), labels == 1 ? "" : ", ...",
-                    labels == 1 ? "is" : "are", thousands(times), times == 1 ? "" : "s"));
-}
-
 TestReport test_answers(const std::string& model, const std::vector<std::string>& sets, int threads) {
   ThreadPool pool(threads);
   const OpenedModel opened = open_model_files(model, &pool);
@@ -194,7 +172,8 @@ TestReport test_answers(const std::string& model, const std::vector<std::string>
   report.seconds = clock.seconds();
   report.lines = test.report.kept;
   judge(std::move(said), recipe, threads, report);
-  note_unknown_labels(*opened.tokenizers.labels, recipe, report);
+  if (const UnseenLabels unseen = unseen_labels(report.labels, *opened.tokenizers.labels, recipe); unseen.labels > 0)
+    report.notes.push_back(unseen.sentence("test"));
   return report;
 }
 

@@ -255,6 +255,6 @@ std::string test_page(const TestReport& r) {
   return show::page_of({.title = r.model + " tested", .style = kTestStyle, .body = body});
 }
 
-void write_test_page(const TestReport& report, const std::string& file) { write_file(file, test_page(report)); }
+void write_test_page(const TestReport& report, const std::string& file) { write_drawing(file, test_page(report)); }
 
 }  // namespace attune

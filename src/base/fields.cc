@@ -44,6 +44,11 @@ bool in_range(const FieldRule& rule, double x) {
 std::string example(const Field& f, const std::string& given) {
   if (std::holds_alternative<Field::Own>(f.place)) return "";
   std::string value = literal_of(f.get());
+  double has = 0, was = 0;
+  if (parse_number(value, has) && (!in_range(f.rule, has) || (parse_number(given, was) && has == was))) {
+    if (!std::isfinite(f.rule.least) || f.rule.least_open) return "";
+    value = number_text(f.rule.least);
+  }
   if (value == given) return "";
   const bool numbers =
       std::holds_alternative<std::vector<double>*>(f.place) || std::holds_alternative<std::vector<int64_t>*>(f.place);

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 
 #include "base/error.h"
@@ -273,6 +274,18 @@ void FolderWriter::commit() {
   sync_folder(folder_of(path_));
   std::error_code ignored;
   if (!old.empty()) fs::remove_all(old, ignored);
+}
+
+void write_drawing(const std::string& path, std::string_view content) {
+  constexpr size_t kBegin = 5;
+  std::error_code ignored;
+  if (fs::is_regular_file(path, ignored) && fs::file_size(path, ignored) > 0) {
+    std::string begin(kBegin, '\0');
+    if (std::ifstream in(path, std::ios::binary); in) in.read(begin.data(), static_cast<std::streamsize>(kBegin));
+    if (begin != content.substr(0, kBegin))
+      fail(ErrorKind::io, "{} is there, and is something else\n  fix: another name, or remove it", path);
+  }
+  write_file(path, content);
 }
 
 void refuse_link(const std::string& path) {

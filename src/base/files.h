@@ -17,6 +17,10 @@ std::string read_regular_file(const std::string& path, int64_t most);
 /// Replaces the content of a file in one step, keeping its permissions. A device or a pipe is written in place.
 void write_file(const std::string& path, std::string_view content);
 
+/// The same for a picture or a page, which takes the place of one of its kind alone: ErrorKind::io where a file of that
+/// name begins otherwise, since it is something else.
+void write_drawing(const std::string& path, std::string_view content);
+
 /// The same for content that comes in pieces. Without commit() nothing happens to `path`.
 class FileWriter {
  public:

@@ -183,8 +183,8 @@ std::string outcome_text(const TrainingOutcome& o, const Paint& paint) {
   if (o.reason == Reason::interrupted) return "";
   if (o.was_over)
     return paint.strong("nothing to do") +
-           fmt::format(": this run was over after {} updates. To go on, raise train.{}; to start anew, use --fresh\n",
-                       thousands(o.updates), o.reason == Reason::finished ? "stop" : "patience");
+           fmt::format(": this run was over after {} updates. To go on, {}; to start anew, use --fresh\n",
+                       thousands(o.updates), o.to_go_on);
   std::string out = paint.strong(o.reason == Reason::finished ? "finished" : "finished early") +
                     fmt::format(": {} updates, {} of training", thousands(o.updates), duration_text(o.seconds));
   if (o.reason == Reason::out_of_patience) out += fmt::format(", no better since update {}", thousands(o.best_update));

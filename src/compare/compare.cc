@@ -105,15 +105,18 @@ std::vector<std::string> sets_of(const CompareOptions& options, const VariantCho
   return sets;
 }
 
-/// Whether nothing chose positions and only some variants can take the usual ones. All get those that every attention
-/// can take then: nothing but what is compared may differ.
+/// Whether only some variants can take the usual positions, which nothing but the recipe's file chose, if anything did.
+/// All get those that every attention can take then: nothing but what is compared may differ.
 bool positions_differ(const CompareOptions& options, const std::vector<VariantChoice>& choices) {
   std::set<std::string> usual;
   for (const VariantChoice& choice : choices) try {
       Recipe r = load_recipe_for_run(options.recipe, sets_of(options, choice));
+      const bool turned = r.model.position.kind == "rope" && r.model.encoder_position.kind.empty() &&
+                          r.model.decoder_position.kind.empty();
+      for (const auto& [key, where] : r.places.said)
+        if (key.ends_with("position") && (where == kSet || !turned)) return false;
+      r.places.said.erase("model.position");
       settle_position(r);
-      for (const auto& said : r.places.said)
-        if (said.first.ends_with("position")) return false;
       const ModelOptions& m = r.model;
       if (has_use_for_positions(m))
         usual.insert(m.position.literal() + m.encoder_position.literal() + m.decoder_position.literal());
@@ -218,6 +221,9 @@ Comparer::Comparer(const CompareOptions& options) : body_(std::make_unique<Body>
     choices.push_back(std::move(bag));
   }
   b.plain_positions = positions_differ(b.options, choices);
+  if (b.plain_positions)
+    c.notes.push_back(
+        "positions are sinusoidal for all: not every variant can take rope (--set model.position=... chooses others)");
   std::optional<Error> first;
   for (const VariantChoice& choice : choices) b.add(choice, first);
   if (std::none_of(b.trainers.begin(), b.trainers.end(), [](const auto& t) { return t != nullptr; }))

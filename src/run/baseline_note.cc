@@ -77,7 +77,8 @@ void BaselineNote::judge(TrainingOutcome& o) const {
     }
   if (o.baseline.empty()) return;
   o.beats_baseline = sign * o.final_score > sign * o.baseline_score;
-  if (!o.beats_baseline)
+  const bool both_perfect = sign > 0 && o.final_score >= 100 && o.baseline_score >= 100;
+  if (!o.beats_baseline && !both_perfect)
     o.baseline_warning = fmt::format("the model is no better than \"{}\" ({} {:.4g} against {:.4g})\n  fix: {}",
                                      o.baseline, o.metric, o.final_score, o.baseline_score, advice(task_.recipe));
 }

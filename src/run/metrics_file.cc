@@ -32,6 +32,7 @@ void for_objects(const std::string& path, F f) {
 std::vector<ModelScore> read_scores(const std::string& path) {
   std::vector<ModelScore> scores;
   for_objects(path, [&](const Json& json) {
+    if (json.contains("finished")) return;  // what the model is, which need not be of the last update
     ModelScore score;
     for (const auto& [name, value] : json.items()) {
       if ((name == "step" || name == "update") && value.is_number_integer()) score.step = value.get<int64_t>();

@@ -1,6 +1,6 @@
 #include "run/task_metrics.h"
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
@@ -104,6 +104,36 @@ std::vector<LabelReport> label_reports(const AnsweredLines& lines, const Recipe&
     add(Of::words);
   }
   return all;
+}
+
+UnseenLabels unseen_labels(const std::vector<LabelReport>& reports, const text::Labels& known, const Recipe& recipe) {
+  const bool several = kinds_of_head(recipe.model.head).size() > 1;
+  UnseenLabels unseen;
+  for (const LabelReport& r : reports) {
+    if (r.of == LabelReport::Of::spans) continue;  // their labels were looked at as those of words
+    for (const LabelScore& s : r.labels) {
+      unseen.of += s.count;
+      const std::string name = several ? fmt::format("{}:{}", r.head + 1, s.label) : s.label;
+      if (s.count == 0 || known.number(name) != text::Labels::kUnseen) continue;
+      if (unseen.first.empty()) unseen.first = s.label;
+      ++unseen.labels;
+      unseen.answers += s.count;
+    }
+  }
+  return unseen;
+}
+
+UnseenLabels unseen_labels(const std::vector<std::string>& answers, const text::Labels& known, const Recipe& recipe) {
+  const std::vector<std::string> nothing(answers.size());
+  return unseen_labels(label_reports({nothing, answers, answers}, recipe), known, recipe);
+}
+
+std::string UnseenLabels::sentence(const char* data) const {
+  if (labels == 0) return "";
+  return fmt::format("{} label{} of the {} data ({}{}) {} not in the training data: {} answer{} can't be right",
+                     thousands(labels), labels == 1 ? "" : "s", data, in_quotes(shown_name(first)),
+                     labels == 1 ? "" : ", ...", labels == 1 ? "is" : "are", thousands(answers),
+                     answers == 1 ? "" : "s");
 }
 
 std::vector<double> numbers_of(const std::vector<std::string>& lines, const Recipe& recipe) {

@@ -4,6 +4,7 @@
 #include "attune/test.h"
 #include "measure/label_report.h"
 #include "recipe/settings.h"
+#include "text/labels.h"
 
 namespace attune {
 
@@ -13,6 +14,15 @@ std::vector<MetricResult> judge_texts(const std::vector<std::string>& texts, con
                                       const Recipe& recipe, int threads);
 /// How well each label was found, of each head that gives labels; where those of words are of spans, of these too.
 std::vector<LabelReport> label_reports(const AnsweredLines& lines, const Recipe& recipe);
+/// Labels that nothing in the training data had: no model can say them.
+struct UnseenLabels {
+  int64_t labels = 0, answers = 0, of = 0;  // different ones; answers that have one; all answers
+  std::string first = {};
+  /// "2 labels of the test data ("x", ...) are not in the training data: 7 answers can't be right"; "": there are none.
+  std::string sentence(const char* data) const;
+};
+UnseenLabels unseen_labels(const std::vector<LabelReport>& reports, const text::Labels& known, const Recipe& recipe);
+UnseenLabels unseen_labels(const std::vector<std::string>& answers, const text::Labels& known, const Recipe& recipe);
 /// The numbers that the first head for such gives, a line each; none where there is no such head.
 std::vector<double> numbers_of(const std::vector<std::string>& lines, const Recipe& recipe);
 

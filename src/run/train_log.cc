@@ -184,9 +184,8 @@ void TrainLog::validation(const ValidationResult& v) {
 
 void TrainLog::nothing_to_do(const TrainingOutcome& o) {
   say(fmt::format(
-      "this run was over after {} updates, and its model stays as it is: {}. To go on, raise {}; to start "
-      "anew, use --fresh",
-      thousands(o.updates), o.model, o.reason == TrainingOutcome::Reason::finished ? "train.stop" : "train.patience"));
+      "this run was over after {} updates, and its model stays as it is: {}. To go on, {}; to start anew, use --fresh",
+      thousands(o.updates), o.model, o.to_go_on));
 }
 
 void TrainLog::outcome(const TrainingOutcome& o) {

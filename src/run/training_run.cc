@@ -143,7 +143,16 @@ TrainingData TrainingRun::read_data() {
   TrainingData data =
       read_training_data(recipe_.data, encoders_of(recipe_, tokenizers_), recipe_.train.seed, &pool_, &place);
   let_pieces_drop(tokenizers_, recipe_.train, data.train);
-  if (tokenizers_.labels) weigh_labels(recipe_.train.label_weights, tokenizers_.labels->size(), data.train);
+  if (tokenizers_.labels) {
+    weigh_labels(recipe_.train.label_weights, tokenizers_.labels->size(), data.train);
+    const UnseenLabels unseen = unseen_labels(data.valid_target, *tokenizers_.labels, recipe_);
+    if (unseen.labels > 0 && unseen.answers == unseen.of)
+      fail(ErrorKind::data,
+           "data.valid: no label there is one of the training data; the first is {}\n  fix: check its columns, which "
+           "data.columns names for all files",
+           in_quotes(shown_name(unseen.first)));
+    if (unseen.labels > 0) place_.notes.push_back(unseen.sentence("validation"));
+  }
   if (!recipe_.train.batch_tokens.automatic()) check_budget(data.train, batch_options(recipe_.train));
   return data;
 }
@@ -350,6 +359,12 @@ TrainingOutcome TrainingRun::operator()(const std::atomic<bool>& stop) {
       before && place_.folder.is_complete(progress_)) {
     TrainingOutcome o = outcome(*before);
     o.was_over = true;
+    o.to_go_on = o.reason != TrainingOutcome::Reason::finished ? "raise train.patience"
+                 : depends_on_end(recipe_.train.schedule)
+                     ? "begin another with its weights (--set train.start=" + out_ +
+                           " --out ...), since its learning "
+                           "rate came down to the end"
+                     : "raise train.stop";
     log.nothing_to_do(o);
     return o;
   }

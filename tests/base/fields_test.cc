@@ -153,7 +153,7 @@ TEST(Fields, SettingsMadeInCodeCanBeChecked) {
   EXPECT_NO_THROW(check_fields(fields_of(s)));
   s.rate = 1.5;
   EXPECT_EQ(error_of([&] { check_fields(fields_of(s)); }, ErrorKind::usage),
-            "rate = 1.5 is out of range: 0 to below 1");
+            "rate = 1.5 is out of range: 0 to below 1\n  fix: for example rate = 0");
 }
 
 TEST(Fields, ReferenceTable) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/files.h"
 #include "cli/answer_models.h"
 #include "cli/shell.h"
 
@@ -85,6 +86,40 @@ TEST_F(AnswerModels, CopiesOfTaggersAreJudgedBySentencesThatWereCropped) {
       AnswerModelMaker::train("cut", "tag", long_one, "columns = [1, 2]\nmax_length = 3\noverlong = \"crop\"\n", {});
   const Outcome r = run_attune({"quantize", cut, "--out", folder / "small"});
   EXPECT_EQ(r.code, 0) << r.err;
+}
+
+/// A label that training never had ends no run, whatever the head; that none is known is a mistake in the data.
+TEST(AnswerModel, LabelsOfTheValidationDataThatTrainingLacksAreTold) {
+  const AnswerModelMaker maker;
+  for (const std::string head : {"tags", "{kind=\"tags\",crf=true}"}) {
+    const std::string name = head == "tags" ? "plain" : "crf", text = "Ada\tB-PER\nL\tI-PER\nruns\tO\n\n";
+    const std::string valid = put(maker.folder / (name + "-v"), text + "Bonn\tB-LOC\nruns\tO\n\n");
+    const std::string model =
+        maker.train(name, "tag", text, "columns = [1, 2]\n", {"model.head=" + head, "data.valid=[\"" + valid + "\"]"});
+    EXPECT_NE(read_file(model + "/train.log")
+                  .find("1 label of the validation data (\"B-LOC\") is not in the training "
+                        "data: 1 answer can't be right"),
+              std::string::npos);
+    const std::string other = put(maker.folder / (name + "-o"), "Ada\tx\nL\ty\n\n");
+    try {
+      maker.train(name + "2", "tag", text, "columns = [1, 2]\n",
+                  {"model.head=" + head, "data.valid=[\"" + other + "\"]"});
+      FAIL();
+    } catch (const Error& e) {
+      EXPECT_EQ(e.kind(), ErrorKind::data);
+      EXPECT_NE(std::string(e.what()).find("no label there is one of the training data; the first is \"x\""),
+                std::string::npos)
+          << e.what();
+    }
+  }
+}
+
+TEST(AnswerModel, LinesOfZeroBytesAreCounted) {
+  const AnswerModelMaker maker;
+  const std::string file = put(maker.folder / "in", std::string("a\0b\nc\n", 6));
+  EXPECT_NE(run_attune({"classify", maker.classifier("c"), file})
+                .err.find("1 line had zero bytes (first: " + file + ":1): is it a file of text?"),
+            std::string::npos);
 }
 
 TEST(AnswerModel, LinesOfAnotherNumberOfTextsAreCounted) {

@@ -90,6 +90,11 @@ constexpr Slip kSlips[] = {
     {"new translate a.en a.de --out m", 2, "m is a folder", "--out m/translate.toml"},
     {"new translate a.en a.de --time 10", 2, "--time 10: how long is that?", "90s, 10m or 2h"},
     {"new classify a.en", 4, "a.en has one column", "fix: "},
+    {"new classify w.conll", 4, "w.conll has a word a line", "fix: attune new tag w.conll"},
+    {"new tag c.tsv", 4, "c.tsv has texts in column 2", "fix: attune new classify c.tsv"},
+    {"new classify c.tsv --valid c3.tsv", 4, "c3.tsv has 3 columns, and c.tsv has 2", "fix: leave it out"},
+    {"tokenizer train a.en --size 40 --kind word --out m/tokenizer", 2, "m/tokenizer holds a vocabulary", "--force"},
+    {"look m \"w1 w2\" --png t.toml", 6, "t.toml is there, and is something else", "another name"},
     {"new classify j.jsonl", 4, "j.jsonl looks like JSON", "write a label, a tab and the text a line"},
     {"new classify r.csv", 4, "r.csv has lines that end in a carriage return alone", "tr '\\r' '\\n' < r.csv"},
     {"new translate a.en a.de --valid b.de b.en", 2, "b.de and b.en stand together, but a.en and a.de have en first",
@@ -117,6 +122,11 @@ void make_models(const TempFolder& dir) {
   put(dir / "b.de", de);
   put(dir / "j.jsonl", "{\"text\": \"a b\", \"label\": \"l1\"}\n{\"text\": \"b\", \"label\": \"l2\"}\n");
   put(dir / "r.csv", "text\ra\rb\rc\r");
+  std::string words, wide;
+  for (int i = 0; i < 40; ++i) words += "w" + std::to_string(i) + "\tO\nx\tB-X\n\n";
+  for (int i = 0; i < 40; ++i) wide += "l" + std::to_string(i % 2) + "\ta b c\tmore of it\n";
+  put(dir / "w.conll", words);
+  put(dir / "c3.tsv", wide);
   const std::string rest =
       "[tokenizer]\nkind = \"word\"\nsize = 100\n[model]\nd_model = 8\nd_ff = 8\nheads = 2\nencoder_layers = 1\n"
       "decoder_layers = 1\n[train]\nstop = \"2u\"\nbatch_tokens = 600\nvalidate = \"2u\"\naverage = 1\n";

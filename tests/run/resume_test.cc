@@ -130,6 +130,7 @@ TEST_F(Resume, ARunThatIsOverSaysSoAndIsLeftAlone) {
   const std::string metrics = slurp(run.folder / "out/metrics.jsonl");
   const auto r = run.train("out");
   EXPECT_TRUE(r.outcome.was_over);
+  EXPECT_TRUE(r.outcome.to_go_on.starts_with("raise train.stop") || r.outcome.to_go_on.starts_with("begin another"));
   EXPECT_EQ(r.outcome.updates, 22);
   EXPECT_NE(r.log.find("this run was over after 22 updates, and its model stays as it is"), std::string::npos) << r.log;
   EXPECT_EQ(written, std::filesystem::last_write_time(run.folder / "out/model.safetensors"));

@@ -39,6 +39,7 @@ class Chain {
     if (n_ == 0) return 0;
     read_scores();
     forward_.resize(size(n_));
+    if (has_gaps()) return loss_with_gaps();
     double path = 0;
     for (int64_t t = 0; t < n_; ++t) {
       path += scores_[index(t, target(t))] + moves_[index(t == 0 ? labels_ : target(t - 1), target(t))];
@@ -62,6 +63,12 @@ class Chain {
   void slopes(double by, std::vector<double>& scores, std::vector<double>& moves) {
     scores.assign(size(n_), 0);
     if (n_ == 0) return;
+    if (has_gaps()) {  // minus what is probable among the sequences that fit
+      add_probable(by, scores, moves);
+      keep_what_fits();
+      all_ = run_forward();
+      return add_probable(-by, scores, moves);
+    }
     backward_.resize(size(n_));
     for (int64_t i = 0; i < labels_; ++i) backward_[index(n_ - 1, i)] = moves_[index(labels_ + 1, i)];
     for (int64_t t = n_ - 2; t >= 0; --t)
@@ -96,6 +103,60 @@ class Chain {
   size_t index(int64_t row, int64_t label) const { return static_cast<size_t>(row * labels_ + label); }
   int64_t target(int64_t t) const { return a_.targets.as<int32_t>()[from_ + t]; }
   double probable(double score) const { return portable::exp(score - all_); }
+
+  bool has_gaps() const {
+    for (int64_t t = 0; t < n_; ++t)
+      if (target(t) < 0) return true;
+    return false;
+  }
+  double loss_with_gaps() {
+    const std::vector<double> scores = scores_;
+    keep_what_fits();
+    const double fits = run_forward();
+    scores_ = scores;
+    all_ = run_forward();
+    return all_ - fits;
+  }
+  /// Other labels than those that are known can't be.
+  void keep_what_fits() {
+    for (int64_t t = 0; t < n_; ++t)
+      for (int64_t j = 0; j < labels_; ++j)
+        if (target(t) >= 0 && target(t) != j) scores_[index(t, j)] = -std::numeric_limits<double>::infinity();
+  }
+  /// The log of the sum over all sequences of labels that the scores allow.
+  double run_forward() {
+    for (int64_t t = 0; t < n_; ++t)
+      for (int64_t j = 0; j < labels_; ++j) {
+        for (int64_t i = 0; i < labels_; ++i)
+          term_[static_cast<size_t>(i)] =
+              t == 0 ? moves_[index(labels_, j)] : forward_[index(t - 1, i)] + moves_[index(i, j)];
+        forward_[index(t, j)] = scores_[index(t, j)] + log_sum_exp(term_.data(), t == 0 ? 1 : labels_);
+      }
+    for (int64_t i = 0; i < labels_; ++i)
+      term_[static_cast<size_t>(i)] = forward_[index(n_ - 1, i)] + moves_[index(labels_ + 1, i)];
+    return log_sum_exp(term_.data(), labels_);
+  }
+  /// Adds `by` times the probabilities of labels and moves, after run_forward().
+  void add_probable(double by, std::vector<double>& scores, std::vector<double>& moves) {
+    backward_.resize(size(n_));
+    for (int64_t i = 0; i < labels_; ++i) backward_[index(n_ - 1, i)] = moves_[index(labels_ + 1, i)];
+    for (int64_t t = n_ - 2; t >= 0; --t)
+      for (int64_t i = 0; i < labels_; ++i) {
+        for (int64_t j = 0; j < labels_; ++j)
+          term_[static_cast<size_t>(j)] = moves_[index(i, j)] + scores_[index(t + 1, j)] + backward_[index(t + 1, j)];
+        backward_[index(t, i)] = log_sum_exp(term_.data(), labels_);
+      }
+    for (int64_t t = 0; t < n_; ++t)
+      for (int64_t j = 0; j < labels_; ++j) {
+        const double p = by * probable(forward_[index(t, j)] + backward_[index(t, j)]);
+        scores[index(t, j)] += p;
+        if (t == 0) moves[index(labels_, j)] += p;
+        if (t == n_ - 1) moves[index(labels_ + 1, j)] += p;
+        for (int64_t i = 0; i < labels_ && t > 0; ++i)
+          moves[index(i, j)] += by * probable(forward_[index(t - 1, i)] + moves_[index(i, j)] + scores_[index(t, j)] +
+                                              backward_[index(t, j)]);
+      }
+  }
   void read_scores() {
     scores_.resize(size(n_));
     by_type(a_.scores.dtype(), [&](auto t) {
@@ -160,8 +221,8 @@ Var chain_loss(Ctx& ctx, const ChainLoss& a) {
   Var y = ctx.make({1}, a.scores.dtype(), {&a.scores, &a.moves});
   ctx.run([&] {
     for (int64_t i = 0; i < a.targets.size(); ++i)
-      check(a.targets.as<int32_t>()[i] >= 0 && a.targets.as<int32_t>()[i] < labels, "chain_loss",
-            "row {}: target {}, there are {} labels", i, a.targets.as<int32_t>()[i], labels);
+      check(a.targets.as<int32_t>()[i] < labels, "chain_loss", "row {}: target {}, there are {} labels", i,
+            a.targets.as<int32_t>()[i], labels);
     Chain chain(a);
     double sum = 0;
     for (int64_t s = 0; s < a.segments->count(); ++s) {

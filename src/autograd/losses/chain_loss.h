@@ -10,7 +10,7 @@ namespace attune {
 struct ChainLoss {
   Var scores;                          // [n, labels]
   Var moves;                           // [labels + 2, labels]: from a label to a label; from the begin; to the end
-  Tensor targets = {};                 // i32 [n]
+  Tensor targets = {};                 // i32 [n]; -1: any label may stand there
   const Segments* segments = nullptr;  // must live until the backward pass is over
   float scale = 1;
   Tensor weights = {};  // f32 [n] or missing: of a sequence, its first row's counts

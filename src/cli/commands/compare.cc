@@ -22,6 +22,7 @@ void say(const Session& session, const std::string& line) {
 void run_compare(CompareOptions options, Session& session) {
   options.threads = session.thread_count();
   Comparer comparer(options);
+  for (const std::string& note : comparer.plan().notes) say(session, "note: " + note);
   for (const ComparedVariant& v : comparer.plan().variants)
     if (v.state == ComparedVariant::State::refused) say(session, fmt::format("{} is impossible: {}", v.name, v.reason));
 

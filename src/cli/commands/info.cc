@@ -105,8 +105,8 @@ void tell_mechanism(const InfoOptions& options, const Session& session) {
     }
     if (options.picture) print(draw_pattern(p));
     if (draws && !session.quiet)
-      tell("{}, {} positions{}: {:.1f} % of the pairs; down who looks, across what is seen\n", p.mechanism, p.length,
-           p.causal ? " of a decoder" : "", 100 * p.density);
+      tell("{}, {} positions{}: {:.1f} % of the pairs{}; down who looks, across what is seen\n", p.mechanism, p.length,
+           p.causal ? " of a decoder" : "", 100 * p.density, p.causal ? " that may be" : "");
     if (draws) return;
     std::string text =
         fmt::format("{}: {}\n\n    {}\n\n{}{}cost: {}\nfrom: {}\nin a decoder: {}\n", m.name, m.sentence, m.formula,

@@ -30,7 +30,7 @@ void run_test(const TestArguments& a, const Session& session) {
     if (r.tokens > 0)
       tell("{} tokens of {} lines scored in {:.1f} s\n", thousands(r.tokens), thousands(r.lines), r.seconds);
     else
-      tell("{} lines in {:.1f} s\n", thousands(r.lines), r.seconds);
+      tell("{} line{} in {:.1f} s\n", thousands(r.lines), r.lines == 1 ? "" : "s", r.seconds);
     if (!a.report.empty()) tell("wrote {}\n", a.report);
   }
   if (!session.json) {

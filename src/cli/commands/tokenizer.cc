@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 #include <charconv>
+#include <filesystem>
 
 #include "attune/error.h"
 #include "attune/lines.h"
@@ -21,10 +22,13 @@ struct Options {
   TokenizerTraining training;
   std::string folder, file = "-";
   std::vector<std::string> files;
-  bool ids = false;
+  bool ids = false, force = false;
 };
 
 void train_tokenizer(const Options& options, const Session& session) {
+  if (std::error_code ignored; !options.force && std::filesystem::exists(options.folder + "/vocabulary.txt", ignored))
+    throw Error(ErrorKind::usage,
+                options.folder + " holds a vocabulary\n  fix: another folder, or --force to replace it");
   TextLines reader(options.files);
   if (!session.quiet) tell("reading {} file{}\n", options.files.size(), options.files.size() > 1 ? "s" : "");
   const Tokenizer t = Tokenizer::train([&](std::string& line) { return reader.next(line); }, options.training);
@@ -118,6 +122,7 @@ void add_train(CLI::App& group, Session& session, std::shared_ptr<Options> optio
   command->add_option("--character-coverage", t.character_coverage, "share of characters to know (default: 1)")
       ->type_name("SHARE");
   command->add_option("--out", options->folder, "where to put it")->type_name("DIR")->required();
+  command->add_flag("--force", options->force, "replace a vocabulary that is there already");
   command->add_option("files", options->files, "text, a sentence a line, plain or .gz; - is stdin")
       ->type_name("FILE")
       ->required();

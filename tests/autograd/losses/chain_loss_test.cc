@@ -47,14 +47,17 @@ struct ChainLossCase {
       if (n == 0) continue;
       std::vector<int64_t> path(static_cast<size_t>(n), 0), right;
       for (int64_t t = 0; t < n; ++t) right.push_back(targets[static_cast<size_t>(from + t)]);
-      double z = 0;
+      double z = 0, fits = 0;
       for (size_t t = 1; t > 0;) {
+        const bool all_fit = std::equal(path.begin(), path.end(), right.begin(),
+                                        [](int64_t said, int64_t wanted) { return wanted < 0 || said == wanted; });
         z += std::exp(score(from, path));
+        if (all_fit) fits += std::exp(score(from, path));
         t = path.size();
         while (t > 0 && ++path[t - 1] == labels) path[--t] = 0;
       }
       all += (weighted ? static_cast<double>(weights[static_cast<size_t>(from)]) : 1.0) *
-             (std::log(z) - score(from, right));
+             (std::log(z) - std::log(fits));
     }
     return 0.25 * all;
   }
@@ -70,6 +73,17 @@ TEST(ChainLoss, IsTheDefinitionAndItsGradient) {
           << where;
       expect_right(c.op(weighted), {c.scores, c.moves}, where);
       expect_views_and_plan(c.op(weighted), {c.scores, c.moves});
+    }
+}
+
+/// A label that nobody knows may be any: the sum over all sequences that fit.
+TEST(ChainLoss, UnknownLabelsMayBeAny) {
+  for (const std::vector<int32_t>& targets : {std::vector<int32_t>{1, -1, 2, 0, -1, -1, 2}, {-1, 0, 1, -1, 2, 2, 2}})
+    for (const bool weighted : {false, true}) {
+      ChainLossCase c({4, 0, 3}, 3);
+      c.targets = targets;
+      EXPECT_NEAR(run_checked(c.op(weighted), {c.scores, c.moves}, DType::f64).value[0], c.loss(weighted), 1e-12);
+      expect_right(c.op(weighted), {c.scores, c.moves}, "");
     }
 }
 
