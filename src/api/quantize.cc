@@ -18,6 +18,7 @@
 #include "inference/predictor.h"
 #include "measure/labels.h"
 #include "run/task_metrics.h"
+#include "run/validation_data.h"
 #include "train/agreement.h"
 #include "train/evaluator.h"
 
@@ -66,10 +67,7 @@ Recipe recipe_with_dev(const std::string& model, const QuantizeOptions& options)
 
 /// Whether there is something to measure on; a note where there is not.
 bool has_dev(const Recipe& recipe, const QuantizeOptions& options, QuantizeReport& report) {
-  std::string why;
-  if (recipe.data.valid.empty()) why = "the recipe names no validation set (data.valid)";
-  for (const std::string& file : recipe.data.valid)
-    if (std::error_code ignored; why.empty() && !fs::exists(file, ignored)) why = fmt::format("{} is not there", file);
+  const std::string why = why_no_validation_data(recipe);
   if (why.empty()) return true;
   constexpr const char* kFix = "name one by --dev";
   if (options.max_loss) fail(ErrorKind::data, "no set to measure the loss on: {}\n  fix: {}", why, kFix);
@@ -79,18 +77,15 @@ bool has_dev(const Recipe& recipe, const QuantizeOptions& options, QuantizeRepor
 }
 
 DevSet read_dev(const OpenedModel& m, const Recipe& recipe, ThreadPool& pool, QuantizeReport& report) {
-  DevSet dev;
-  LoadedCorpus loaded = read_corpus(recipe.data.valid, "data.valid", recipe.data, encoders_of(recipe, m.tokenizers),
-                                    &pool, [&](std::string_view source, std::string_view target) {
-                                      dev.sources.emplace_back(source);
-                                      dev.targets.emplace_back(target);
-                                    });
-  for (const std::string& s : loaded.report.sentences(recipe.data.overlong)) report.notes.push_back(s);
-  if (loaded.corpus.size() == 0)
-    fail(ErrorKind::data, "nothing of {} can be measured on", join(recipe.data.valid, ", "));
-  dev.corpus = std::move(loaded.corpus);
-  report.lines = loaded.report.kept;
-  return dev;
+  TrainingData data = validation_data(recipe, m.tokenizers, pool);
+  for (const std::string& s : data.valid_report.sentences(recipe.data.overlong)) report.notes.push_back(s);
+  if (data.valid.size() == 0)
+    fail(ErrorKind::data, "nothing of {} can be measured on",
+         join(recipe.data.valid.empty() ? std::vector<std::string>(recipe.data.train.begin(), recipe.data.train.end())
+                                        : recipe.data.valid,
+              ", "));
+  report.lines = data.held_out ? data.valid.size() : data.valid_report.kept;
+  return {std::move(data.valid), std::move(data.valid_source), std::move(data.valid_target)};
 }
 
 struct Translated {

@@ -6,33 +6,16 @@
 #include "base/error.h"
 #include "checkpoint/model_folder.h"
 #include "inference/model_files.h"
+#include "run/validation_data.h"
 #include "run/validator.h"
 
 namespace attune {
 
-namespace {
-
-TrainingData validation_data(const Recipe& recipe, const Tokenizers& tokenizers, ThreadPool& pool) {
-  TrainingData data;
-  check_files("data.valid", recipe.data.valid, recipe.data.encoding);
-  data.valid = read_corpus(recipe.data.valid, "data.valid", recipe.data, encoders_of(recipe, tokenizers), &pool,
-                           [&](std::string_view source, std::string_view target) {
-                             data.valid_source.emplace_back(source);
-                             data.valid_target.emplace_back(target);
-                           })
-                   .corpus;
-  return data;
-}
-
-}  // namespace
-
 JudgedModels judge_models(const std::vector<std::string>& folders, int threads) {
   JudgedModels judged;
   const Recipe recipe = load_recipe_for_run(folders.front() + "/" + kRecipeName);
-  if (recipe.data.valid.empty()) {
-    judged.why_not = "the recipe names no validation data";
-    return judged;
-  }
+  judged.why_not = why_no_validation_data(recipe);
+  if (!judged.why_not.empty()) return judged;
   judged.metric = recipe.train.metric;
   ThreadPool pool(threads);
   OpenedModel opened = open_model_files(folders.front(), &pool);
@@ -42,6 +25,10 @@ JudgedModels judge_models(const std::vector<std::string>& folders, int threads) 
   } catch (const Error& e) {  // moved, edited: what was asked for is done without it
     if (e.kind() != ErrorKind::data && e.kind() != ErrorKind::io) throw;
     judged.why_not = std::string(e.what()).substr(0, std::string_view(e.what()).find('\n'));
+    return judged;
+  }
+  if (data.valid.size() == 0) {
+    judged.why_not = "there is nothing to validate on";
     return judged;
   }
   Validator validate(*opened.model, data, opened.tokenizers, recipe, pool);

@@ -1,4 +1,4 @@
-// What validation says of models that are there already: of one run, whose recipe names the validation set.
+// What validation says of models that are there already: of one run, on what it validated on.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,8 +11,7 @@ struct JudgedModels {
   std::string why_not;         // where they could not be judged: the reason, in a line
 };
 
-/// Models of one recipe and one tokenizer; threads: 0 for all cores. Data that was held out of the training is not
-/// looked for: the recipe must name files.
+/// Models of one recipe and one tokenizer; threads: 0 for all cores.
 JudgedModels judge_models(const std::vector<std::string>& folders, int threads);
 
 }  // namespace attune

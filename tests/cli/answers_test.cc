@@ -86,6 +86,11 @@ TEST_F(AnswerModels, CopiesOfTaggersAreJudgedBySentencesThatWereCropped) {
       AnswerModelMaker::train("cut", "tag", long_one, "columns = [1, 2]\nmax_length = 3\noverlong = \"crop\"\n", {});
   const Outcome r = run_attune({"quantize", cut, "--out", folder / "small"});
   EXPECT_EQ(r.code, 0) << r.err;
+  EXPECT_EQ(r.err.find("not measured"), std::string::npos)
+      << "on what the run held out of its training data: " << r.err;
+  EXPECT_NE(r.out.find("accuracy"), std::string::npos) << r.out;
+  const Outcome mean = run_attune({"average", cut, "--early", "--out", folder / "mean"});
+  EXPECT_TRUE(mean.code == 2 || mean.err.find("not judged") == std::string::npos) << mean.err;
 }
 
 /// A label that training never had ends no run, whatever the head; that none is known is a mistake in the data.

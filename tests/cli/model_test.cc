@@ -58,7 +58,7 @@ TEST(Average, MakesAModelOfARun) {
   ASSERT_EQ(r.code, 0) << r.err;
   EXPECT_EQ(r.out, "");
   EXPECT_EQ(r.err, out + " is the average of 2 models, 36 parameters:\n  " + run + "/checkpoints/step-00000200\n  " +
-                       run + "/checkpoints/step-00000300\nnot judged: the recipe names no validation data\n");
+                       run + "/checkpoints/step-00000300\nnot judged: " + out + "/a.en is not there\n");
   EXPECT_EQ(run_attune({"info", out}).code, 0);
   const Outcome again = run_attune({"average", run, "--out", out});
   EXPECT_EQ(again.code, 2);
