@@ -41,21 +41,9 @@ class Chain {
     forward_.resize(size(n_));
     if (has_gaps()) return loss_with_gaps();
     double path = 0;
-    for (int64_t t = 0; t < n_; ++t) {
+    for (int64_t t = 0; t < n_; ++t)
       path += scores_[index(t, target(t))] + moves_[index(t == 0 ? labels_ : target(t - 1), target(t))];
-      for (int64_t j = 0; j < labels_; ++j) {
-        if (t == 0) {
-          term_[0] = moves_[index(labels_, j)];
-        } else {
-          for (int64_t i = 0; i < labels_; ++i)
-            term_[static_cast<size_t>(i)] = forward_[index(t - 1, i)] + moves_[index(i, j)];
-        }
-        forward_[index(t, j)] = scores_[index(t, j)] + log_sum_exp(term_.data(), t == 0 ? 1 : labels_);
-      }
-    }
-    for (int64_t i = 0; i < labels_; ++i)
-      term_[static_cast<size_t>(i)] = forward_[index(n_ - 1, i)] + moves_[index(labels_ + 1, i)];
-    all_ = log_sum_exp(term_.data(), labels_);
+    all_ = run_forward();
     return all_ - path - moves_[index(labels_ + 1, target(n_ - 1))];
   }
 
@@ -63,30 +51,13 @@ class Chain {
   void slopes(double by, std::vector<double>& scores, std::vector<double>& moves) {
     scores.assign(size(n_), 0);
     if (n_ == 0) return;
+    add_probable(by, scores, moves);
     if (has_gaps()) {  // minus what is probable among the sequences that fit
-      add_probable(by, scores, moves);
       keep_what_fits();
       all_ = run_forward();
       return add_probable(-by, scores, moves);
     }
-    backward_.resize(size(n_));
-    for (int64_t i = 0; i < labels_; ++i) backward_[index(n_ - 1, i)] = moves_[index(labels_ + 1, i)];
-    for (int64_t t = n_ - 2; t >= 0; --t)
-      for (int64_t i = 0; i < labels_; ++i) {
-        for (int64_t j = 0; j < labels_; ++j)
-          term_[static_cast<size_t>(j)] = moves_[index(i, j)] + scores_[index(t + 1, j)] + backward_[index(t + 1, j)];
-        backward_[index(t, i)] = log_sum_exp(term_.data(), labels_);
-      }
-    for (int64_t t = 0; t < n_; ++t)
-      for (int64_t j = 0; j < labels_; ++j) {
-        const double p = by * probable(forward_[index(t, j)] + backward_[index(t, j)]);
-        scores[index(t, j)] = p - (target(t) == j ? by : 0);
-        if (t == 0) moves[index(labels_, j)] += p;
-        if (t == n_ - 1) moves[index(labels_ + 1, j)] += p;
-        for (int64_t i = 0; i < labels_ && t > 0; ++i)
-          moves[index(i, j)] += by * probable(forward_[index(t - 1, i)] + moves_[index(i, j)] + scores_[index(t, j)] +
-                                              backward_[index(t, j)]);
-      }
+    for (int64_t t = 0; t < n_; ++t) scores[index(t, target(t))] -= by;
     moves[index(labels_, target(0))] -= by;
     moves[index(labels_ + 1, target(n_ - 1))] -= by;
     for (int64_t t = 1; t < n_; ++t) moves[index(target(t - 1), target(t))] -= by;
