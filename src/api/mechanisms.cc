@@ -58,6 +58,10 @@ the target, and is to say the target and `</s>`; texts that get labels, and thos
 sqrt(d_model), then positions are added. Post-norm: x = LayerNorm(x + dropout(sublayer(x))); pre-norm: x = x + dropout(sublayer(LayerNorm(x))), and one
 more norm at the end of each stack; epsilon is 1e-5. Every projection has a bias unless it is said. Feed-forward: W_2 activation(W_1 x + b_1) + b_2, gelu
 the exact one. In a decoder each layer attends to its past, then to the encoder's last rows, then feeds forward.
+
+Which sparse pattern: where data has a period (the rows of a picture, the bars of music), a band with every l-th position (sparse-strided,
+axial); text, which has none, wants blocks or a band with a few positions that all see (sparse-fixed, bigbird, longformer). `attune info
+mechanisms NAME --picture` draws who sees whom, with the share of pairs that is left.
 )";
 
 constexpr const char* kPositions = R"(
