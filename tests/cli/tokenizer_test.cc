@@ -19,7 +19,7 @@ struct TokenizerCommand : testing::Test {
     ASSERT_EQ(r.code, 0) << r.err;
   }
   Outcome train(std::vector<std::string> more) {
-    more.insert(more.begin(), {"tokenizer", "train", "--out", folder / "t"});
+    more.insert(more.begin(), {"tokenizer", "train", "--force", "--out", folder / "t"});
     more.push_back(folder / "a.txt");
     return run_attune(more);
   }
