@@ -78,7 +78,7 @@ TEST_F(TokenizerCommand, CompressedTextIsReadAsItIs) {
   const std::string plain = slurp(folder / "t/vocabulary.txt");
   for (const std::string& from : {folder / "a.txt.gz", "- < " + (folder / "a.txt.gz")}) {
     const Outcome r = run_program(
-        "/bin/sh", {"-c", program_path() + " tokenizer train --size 40 --out " + (folder / "u") + " " + from});
+        "/bin/sh", {"-c", program_path() + " tokenizer train --force --size 40 --out " + (folder / "u") + " " + from});
     ASSERT_EQ(r.code, 0) << r.err;
     EXPECT_EQ(slurp(folder / "u/vocabulary.txt"), plain);
     const Outcome e =
