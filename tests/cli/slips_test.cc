@@ -30,6 +30,8 @@ constexpr Slip kSlips[] = {
     {"info mechanisms bigbrid", 2, "there is no mechanism 'bigbrid'", "Did you mean 'bigbird'?"},
     {"info mechanisms --picture", 2, "a picture of which mechanism?", "attune info mechanisms bigbird --picture"},
     {"info mechanisms luna --picture --causal", 2, "luna has no pattern to draw in a decoder", "such as bigbird"},
+    {"info bigbird --picture", 2, "'bigbird' is a mechanism", "attune info mechanisms 'bigbird' --picture"},
+    {"look m w1 --at nowhere", 2, "--at nowhere is not known", "cross, encoder or decoder"},
     {"info scores dot", 2, "info scores takes no more words: 'dot'", "attune info scores"},
     {"info mechanism", 2, "nothing is known about 'mechanism'", "Did you mean 'mechanisms'?"},
     {"tokenizer encode mm", 6, "cannot read mm/vocabulary.txt", "fix: "},

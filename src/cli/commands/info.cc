@@ -211,6 +211,11 @@ void run_info(const InfoOptions& options, const Session& session) {
     known.push_back(name);
   }
   if (std::error_code ignored; std::filesystem::exists(options.what, ignored)) return tell_model(options.what, session);
+  const std::string kind = options.what.substr(0, options.what.find('('));
+  for (const Mechanism& m : mechanisms())
+    if (m.name == kind)
+      throw Error(ErrorKind::usage, fmt::format("'{}' is a mechanism\n  fix: attune info mechanisms '{}'{}",
+                                                options.what, options.what, options.picture ? " --picture" : ""));
   const std::string near = closest_name(options.what, known);
   throw Error(
       ErrorKind::usage,

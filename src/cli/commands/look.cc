@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <map>
 
+#include "attune/error.h"
 #include "attune/look.h"
 #include "attune/show.h"
 #include "cli/output.h"
@@ -18,12 +19,19 @@ namespace attune::cli {
 namespace {
 
 struct LookArguments {
-  std::string model, text;
+  std::string model, text, at = "cross";
   AttentionChoice choice;
   DrawOptions draw;
   LookFiles files;
   int width = 0;  // 0: the terminal's
 };
+
+AttentionSite site_of(const std::string& at) {
+  if (at == "cross") return AttentionSite::cross;
+  if (at == "encoder") return AttentionSite::encoder;
+  if (at == "decoder") return AttentionSite::decoder;
+  throw Error(ErrorKind::usage, "--at " + at + " is not known\n  fix: --at cross, encoder or decoder");
+}
 
 const char* words_of(AttentionSite at) {
   return at == AttentionSite::encoder   ? "source at itself, encoder"
@@ -45,6 +53,7 @@ void note_drawings(const AttentionLook& look, const LookFiles& files) {
 void run_look(const LookArguments& a, const Session& session) {
   const bool draws = !a.files.png.empty() || !a.files.svg.empty() || !a.files.html.empty();
   AttentionChoice choice = a.choice;
+  choice.at = site_of(a.at);
   choice.each = draws || session.json;
   const AttentionLook look = look_at(a.model, a.text, choice, session.thread_count());
   if (look.cropped && !session.quiet)
@@ -80,13 +89,10 @@ void add_look(CLI::App& app, Session& session) {
   command->add_option("TEXT", a->text, "what is translated, or read")->required();
   command->add_option("--target", a->choice.target, "the translation to explain (default: the model's own)")
       ->type_name("TEXT");
-  const std::map<std::string, AttentionSite> sites{
-      {"cross", AttentionSite::cross}, {"encoder", AttentionSite::encoder}, {"decoder", AttentionSite::decoder}};
   command
-      ->add_option("--at", a->choice.at,
+      ->add_option("--at", a->at,
                    "cross: the translation looks at the text (default); encoder, decoder: each at itself")
-      ->type_name("WHERE")
-      ->transform(CLI::CheckedTransformer(sites).description(""));
+      ->type_name("WHERE");
   command->add_option("--layer", a->choice.layer, "from 0 (default: of cross the last but one, else the last)")
       ->type_name("L")
       ->check(CLI::Range(0, 1000));
