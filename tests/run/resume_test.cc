@@ -123,6 +123,17 @@ TEST_F(Resume, AnEarlierEndStillLeavesAModel) {
   open_model(run.folder / "out");
 }
 
+/// What is advised is not refused: a rate that came down to the end can't go on from there.
+TEST_F(Resume, WhatMakesAFinishedRunGoOnGoesByItsSchedule) {
+  for (const std::string schedule : {"constant", "cosine"}) {
+    const std::string set = "train.schedule=" + schedule;
+    run.train(schedule, {set});
+    const std::string advice = run.train(schedule, {set}).outcome.to_go_on;
+    EXPECT_TRUE(advice.starts_with(schedule == "constant" ? "raise train.stop" : "begin another with its weights"))
+        << advice;
+  }
+}
+
 TEST_F(Resume, ARunThatIsOverSaysSoAndIsLeftAlone) {
   run.train("out");
   const auto before = run.bits("out");
@@ -130,7 +141,6 @@ TEST_F(Resume, ARunThatIsOverSaysSoAndIsLeftAlone) {
   const std::string metrics = slurp(run.folder / "out/metrics.jsonl");
   const auto r = run.train("out");
   EXPECT_TRUE(r.outcome.was_over);
-  EXPECT_TRUE(r.outcome.to_go_on.starts_with("raise train.stop") || r.outcome.to_go_on.starts_with("begin another"));
   EXPECT_EQ(r.outcome.updates, 22);
   EXPECT_NE(r.log.find("this run was over after 22 updates, and its model stays as it is"), std::string::npos) << r.log;
   EXPECT_EQ(written, std::filesystem::last_write_time(run.folder / "out/model.safetensors"));
