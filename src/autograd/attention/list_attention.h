@@ -8,6 +8,7 @@ namespace attune {
 struct ListAttention {
   Var q, k, v;  // rows of heads side by side; one Var may serve as several of them, its columns cut as below
   int64_t q_column = 0, k_column = 0, v_column = 0;
+  Var more;  // further rows of keys and values side by side, listed behind those of k and v; may be empty
   const KeyLists* lists = nullptr;           // rows of k and v for each row of q; outlive the backward pass
   int64_t heads = 1, heads_kv = 0, dim = 0;  // 0: as many as heads
   double scale = 0;                          // 0: 1 / sqrt(dim)

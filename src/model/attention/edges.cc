@@ -76,7 +76,13 @@ EdgesAttention::EdgeList EdgesAttention::list_of(const Pass& pass, const Segment
 }
 
 ListAttention EdgesAttention::dots(const Projected& p, const EdgeList& edges) const {
-  ListAttention a{p.q, p.k, p.v, p.q_column, p.k_column, p.v_column};
+  ListAttention a;
+  a.q = p.q;
+  a.k = p.k;
+  a.v = p.v;
+  a.q_column = p.q_column;
+  a.k_column = p.k_column;
+  a.v_column = p.v_column;
   a.lists = &edges.lists;
   a.heads = setup_.heads;
   a.heads_kv = setup_.heads_kv;

@@ -90,7 +90,14 @@ TEST(ListAttention, OfAllKeysIsAttention) {
                                    random_input({n, heads * dim}, 3)};
   const CheckRun a = run_checked(
       [&](Ctx& ctx, const std::vector<Var>& v) {
-        return list_attention(ctx, {v[0], v[1], v[2], 0, 0, 0, lists.get(), heads, heads, dim});
+        ListAttention x;
+        x.q = v[0];
+        x.k = v[1];
+        x.v = v[2];
+        x.lists = lists.get();
+        x.heads = heads;
+        x.dim = dim;
+        return list_attention(ctx, x);
       },
       in, DType::f32);
   const CheckRun b = run_checked(
@@ -120,6 +127,49 @@ TEST(ListAttention, AColumnRangeOfOneMatrixIsAsGoodAsThree) {
     for (size_t part = 0; part < 3; ++part)
       for (size_t d = 0; d < 32; ++d)
         ASSERT_EQ(together.grads[0][(row * 3 + part) * 32 + d], apart.grads[part][row * 32 + d]);
+}
+
+TEST(ListAttention, RowsOfTwoSourcesAreAsGoodAsOne) {
+  for (const int64_t split : {1, 50, 79}) {
+    const ListCase c{80, 80, 4, 2, 16, 20, 0.2f};
+    const auto in = list_inputs(c);
+    const CheckRun one = run_checked(list_op(c), in, DType::f32);
+    const auto at = [&](size_t of, size_t row) { return in[of].values.begin() + static_cast<ptrdiff_t>(row * 32); };
+    const auto cut = static_cast<size_t>(split);
+    std::vector<CheckInput> parts{
+        in[0], {{split, 32}, {}, true}, {{split, 32}, {}, true}, {{80 - split, 64}, {}, true}};
+    for (size_t row = 0; row < 80; ++row)
+      for (const size_t of : {1, 2}) {
+        auto& to = parts[row < cut ? of : 3].values;
+        to.insert(to.end(), at(of, row), at(of, row + 1));
+      }
+    const auto with_more = [&](bool reference) -> CheckedOp {
+      return [=, lists = lists_of(c)](Ctx& ctx, const std::vector<Var>& v) {
+        ListAttention a;
+        a.q = v[0];
+        a.k = v[1];
+        a.v = v[2];
+        a.more = v[3];
+        a.lists = lists.get();
+        a.heads = c.heads;
+        a.heads_kv = c.heads_kv;
+        a.dim = c.dim;
+        a.dropout = {c.dropout, 42, 1000};
+        keep(ctx, std::shared_ptr<const KeyLists>(lists));
+        return reference ? list_attention_reference(ctx, a) : list_attention(ctx, a);
+      };
+    };
+    const CheckRun two = run_checked(with_more(false), parts, DType::f32);
+    EXPECT_TRUE(same_bits(one.value, two.value)) << split;
+    EXPECT_TRUE(same_bits(one.grads[0], two.grads[0])) << split;
+    for (size_t row = 0; row < 80; ++row)
+      for (const size_t of : {1, 2})
+        for (size_t d = 0; d < 32; ++d)
+          ASSERT_EQ(row < cut ? two.grads[of][row * 32 + d] : two.grads[3][(row - cut) * 64 + (of - 1) * 32 + d],
+                    one.grads[of][row * 32 + d])
+              << split;
+    EXPECT_LT(precision_error(with_more(false), with_more(true), parts), 2e-4) << split;
+  }
 }
 
 TEST(ListAttention, SaysWhatDoesNotFit) {

@@ -26,13 +26,13 @@ StarAttention::StarAttention(const Options&, const AttentionSetup& s, const Blue
       norm_(b.at("relay.norm"), s.width()),
       relay_site_(b.site()) {}
 
-/// What a relay reads of [rows; relays], and a row of [rows; embeddings; relays]; `embedded`: or of [rows; relays],
+/// What a relay reads of [rows; relays], and a row of [rows; embeddings; relays]; not `embedded`: of [rows; relays],
 /// where rows are their own embeddings.
 struct StarAttention::Lists {
   KeyLists relay, row;
 
   Lists(const Segments& segments, bool embedded) {
-    const int64_t n = segments.rows(), relays = embedded ? n : 2 * n;
+    const int64_t n = segments.rows(), relays = embedded ? 2 * n : n;
     for (int64_t s = 0; s < segments.count(); ++s) {
       const int64_t first = segments.begin(s), length = segments.length(s);
       for (int64_t i = 0; i < length; ++i) relay.add(first + i);
@@ -53,9 +53,18 @@ struct StarAttention::Lists {
   }
 };
 
+/// Keys and values lie side by side.
 ListAttention StarAttention::along(const Pass& pass, const KeyLists& lists, const Var& q, const Var& kv,
-                                   uint64_t site) const {
-  ListAttention a{q, kv, kv, 0, 0, setup_.width_kv(), &lists, setup_.heads, setup_.heads_kv, setup_.dim};
+                                   const Var& more, uint64_t site) const {
+  ListAttention a;
+  a.q = q;
+  a.k = a.v = kv;
+  a.v_column = setup_.width_kv();
+  a.more = more;
+  a.lists = &lists;
+  a.heads = setup_.heads;
+  a.heads_kv = setup_.heads_kv;
+  a.dim = setup_.dim;
   a.dropout = pass.ctx.dropout(setup_.dropout, site);
   return a;
 }
@@ -69,30 +78,38 @@ Var StarAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
   if (!carried.stream) carried.stream = concatenate_rows(ctx, {x, segment_mean(ctx, x, rows)});
   const Var e = slice_rows(ctx, carried.stream, 0, n), s = slice_rows(ctx, carried.stream, n, count);
 
-  const auto lists = keep(ctx, Lists(rows, false));
-  const ListAttention of_relay = along(pass, lists->relay, relay_query_(pass, s),
-                                       relay_key_value_(pass, concatenate_rows(ctx, {x, s})), relay_site_);
+  const auto lists = keep(ctx, Lists(rows, true));
+  const ListAttention of_relay = along(pass, lists->relay, relay_query_(pass, s), relay_key_value_(pass, x),
+                                       relay_key_value_(pass, s), relay_site_);
   const Var relay =
       residual_norm(ctx, relay_output_(pass, list_attention(ctx, of_relay), Activation::relu), {}, norm_(pass)).y;
-  const ListAttention of_rows =
-      along(pass, lists->row, query_(pass, x), key_value_(pass, concatenate_rows(ctx, {x, e, relay})), setup_.site);
   carried.stream = concatenate_rows(ctx, {e, relay});
+  const ListAttention of_rows = along(pass, lists->row, query_(pass, x), key_value_(pass, x),
+                                      key_value_(pass, carried.stream), setup_.site);
   if (float* to = layer.tapped(pass, n, n)) look(pass, of_relay, of_rows, to);
   return output_(pass, list_attention(ctx, of_rows), Activation::relu);
 }
 
 Var StarAttention::mix(const Pass& pass, const Projected& p) const {
   Ctx& ctx = pass.ctx;
-  const auto lists = keep(ctx, Lists(*p.queries, true));
-  const Var kv = concatenate_columns(ctx, {slice_columns(ctx, p.k, p.k_column, setup_.width_kv()),
-                                           slice_columns(ctx, p.v, p.v_column, setup_.width_kv())});
-  const Var q = slice_columns(ctx, p.q, p.q_column, setup_.width());
-  const Var means = segment_mean(ctx, kv, *p.queries);
-  const Var relay = list_attention(ctx, along(pass, lists->relay, segment_mean(ctx, q, *p.queries),
-                                              concatenate_rows(ctx, {kv, means}), relay_site_));
-  const Var relay_kv = concatenate_columns(
-      ctx, {slice_columns(ctx, means, 0, setup_.width_kv()), slice_columns(ctx, relay, 0, setup_.width_kv())});
-  return list_attention(ctx, along(pass, lists->row, q, concatenate_rows(ctx, {kv, relay_kv}), setup_.site));
+  const int64_t width = setup_.width(), width_kv = setup_.width_kv();
+  const auto lists = keep(ctx, Lists(*p.queries, false));
+  const auto mean = [&](const Var& x, int64_t column, int64_t cols) {
+    return segment_mean(ctx, slice_columns(ctx, x, column, cols), *p.queries);
+  };
+  const Var k = mean(p.k, p.k_column, width_kv), v = mean(p.v, p.v_column, width_kv);
+  ListAttention of_relay =
+      along(pass, lists->relay, mean(p.q, p.q_column, width), p.k, concatenate_columns(ctx, {k, v}), relay_site_);
+  of_relay.k_column = p.k_column;
+  of_relay.v = p.v;
+  of_relay.v_column = p.v_column;
+  ListAttention of_rows = of_relay;
+  of_rows.lists = &lists->row;
+  of_rows.q = p.q;
+  of_rows.q_column = p.q_column;
+  of_rows.more = concatenate_columns(ctx, {k, list_attention(ctx, of_relay)});
+  of_rows.dropout = ctx.dropout(setup_.dropout, setup_.site);
+  return list_attention(ctx, of_rows);
 }
 
 /// Of one sequence: what a row reads by itself, as its embedding, and through the relay; what that has of itself is

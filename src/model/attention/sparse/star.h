@@ -51,7 +51,8 @@ class StarAttention : public AttentionMechanism {
 
  private:
   struct Lists;
-  ListAttention along(const Pass& pass, const KeyLists& lists, const Var& q, const Var& kv, uint64_t site) const;
+  ListAttention along(const Pass& pass, const KeyLists& lists, const Var& q, const Var& kv, const Var& more,
+                      uint64_t site) const;
   void look(const Pass& pass, const ListAttention& relay, const ListAttention& rows, float* out) const;
 
   AttentionSetup setup_;
