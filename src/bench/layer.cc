@@ -10,6 +10,14 @@ namespace attune {
 
 namespace {
 
+/// The sequences with the rows that a mechanism has of its own.
+Segments with_own_rows(const AttentionMechanism& mechanism, const Segments& segments) {
+  const OwnRows* own = mechanism.own_rows();
+  Segments all;
+  for (int64_t s = 0; s < segments.count(); ++s) all.add(segments.length(s) + (own ? own->of(segments.length(s)) : 0));
+  return all;
+}
+
 std::unique_ptr<AttentionMechanism> make_alone(const Choice& choice, const AttentionSetup& setup,
                                                Parameters& parameters) {
   Blueprint::Shared shared{parameters};
@@ -25,12 +33,12 @@ BenchLayer::BenchLayer(const Choice& choice, const AttentionSetup& setup, const 
     : ctx_(arena_),
       mechanism_(make_alone(choice, setup, parameters_)),
       gradients_(std::make_unique<Gradients>(parameters_)),
-      segments_(segments),
+      segments_(with_own_rows(*mechanism_, segments)),
       width_(setup.width()),
-      q_(random_floats(segments.rows() * width_, 1)),
-      k_(random_floats(segments.rows() * width_, 2)),
-      v_(random_floats(segments.rows() * width_, 3)),
-      dout_(random_floats(segments.rows() * width_, 4)) {
+      q_(random_floats(segments_.rows() * width_, 1)),
+      k_(random_floats(segments_.rows() * width_, 2)),
+      v_(random_floats(segments_.rows() * width_, 3)),
+      dout_(random_floats(segments_.rows() * width_, 4)) {
   ctx_.tape = &tape_;
   ctx_.pool = &pool;
   ctx_.training = true;

@@ -30,7 +30,7 @@ class BenchLayer {
   Parameters parameters_;
   std::unique_ptr<AttentionMechanism> mechanism_;
   std::unique_ptr<Gradients> gradients_;
-  const Segments& segments_;
+  Segments segments_;  // with the rows that the mechanism has of its own
   int64_t width_;
   Aligned<float> q_, k_, v_, dout_;
 };

@@ -11,6 +11,8 @@
 #include "model/attention/softmax.h"
 #include "model/attention/sparse/axial.h"
 #include "model/attention/sparse/bigbird.h"
+#include "model/attention/sparse/binary_partition.h"
+#include "model/attention/sparse/etc.h"
 #include "model/attention/sparse/image_transformer.h"
 #include "model/attention/sparse/longformer.h"
 #include "model/attention/sparse/sparse.h"

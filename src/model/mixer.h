@@ -5,6 +5,7 @@
 #include <span>
 
 #include "kernels/row_positions.h"
+#include "model/own_rows.h"
 #include "model/pass.h"
 
 namespace attune {
@@ -47,6 +48,8 @@ class Mixer {
   virtual bool feed_forward() const { return true; }
   /// Rows of the past that are remembered of each stream of a text, beside those of the window at hand.
   virtual int64_t memory() const { return 0; }
+  /// Rows of its own that go through the stack with the sequences'; null: none.
+  virtual const OwnRows* own_rows() const { return nullptr; }
   /// How many operations it does going forward, its projections not counted, a multiply-add counted twice.
   virtual double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const = 0;
   /// Weights that its projections multiply a row by.

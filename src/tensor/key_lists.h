@@ -33,6 +33,10 @@ struct KeyLists {
   }
   int64_t rows() const { return static_cast<int64_t>(start.size()) - 1; }
   int64_t key_rows() const { return static_cast<int64_t>(read_start.size()) - 1; }
+  int64_t bytes() const {
+    return static_cast<int64_t>(sizeof(int32_t) * (start.capacity() + keys.capacity() + query.capacity() +
+                                                   read_start.capacity() + read_by.capacity()));
+  }
   int64_t pairs() const { return static_cast<int64_t>(keys.size()); }
 };
 

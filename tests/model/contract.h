@@ -43,8 +43,13 @@ inline std::vector<Choice> variants(const std::string& kind) {
               {"above", int64_t{1}},
               {"beside", int64_t{1}},
               {"width", int64_t{3}}}}};
-  if (kind == "bigbird")
-    return {{kind, {{"block", int64_t{2}}, {"global", int64_t{1}}, {"window", int64_t{1}}, {"random", int64_t{1}}}}};
+  if (kind == "bigbird") {
+    const Choice internal{
+        kind, {{"block", int64_t{2}}, {"global", int64_t{1}}, {"window", int64_t{1}}, {"random", int64_t{1}}}};
+    return {internal};
+  }
+  if (kind == "etc") return {{kind, {{"radius", int64_t{1}}, {"global", int64_t{2}}}}};
+  if (kind == "bp") return {{kind, {{"near", int64_t{1}}}}};
   if (kind == "sparse-strided") return {{kind, {{"stride", int64_t{3}}}}};
   if (kind == "sparse-fixed") return {{kind, {{"block", int64_t{4}}, {"summary", int64_t{1}}}}};
   if (kind == "routing") return {{kind, {{"clusters", int64_t{4}}, {"window", int64_t{3}}}}};

@@ -76,6 +76,8 @@ class AttentionMechanism {
   virtual LayerParts parts() const { return {}; }
   /// Rows of the past that it remembers of each stream of a text, beside those of the window at hand.
   virtual int64_t memory() const { return 0; }
+  /// Rows of its own that go through the stack in front of each sequence's; null: none. Segments are with them, then.
+  virtual const OwnRows* own_rows() const { return nullptr; }
   /// The whole sublayer: [n, d_model] to [n, d_model]. The usual one projects, mixes and projects.
   virtual Var attend(const Pass& pass, const SelfAttention& layer, const Var& x, const Segments& segments,
                      Carried& carried) const;

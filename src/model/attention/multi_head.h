@@ -28,6 +28,7 @@ struct SelfAttention : Mixer {
               bool wanted) const override;
   bool feed_forward() const override { return parts.feed_forward; }
   int64_t memory() const override { return mechanism->memory(); }
+  const OwnRows* own_rows() const override { return mechanism->own_rows(); }
   double operations(const Parameters& parameters, const Segments& queries, const Segments& keys) const override {
     return mechanism->operations(parameters, queries, keys);
   }

@@ -41,16 +41,24 @@ double weights_of_blocks(const std::vector<Block>& blocks) {
 TransformerEncoder::TransformerEncoder(const SideSetup& s, const Blueprint& b)
     : d_model_(s.options.d_model), input_(make_input({s}, b)) {
   add_blocks(blocks_, s, b, *input_, false);
+  own_rows_ = StackOwnRows::of(blocks_, b, d_model_);
   norm_ = last_norm(s.options, b);
 }
 
 Encoded TransformerEncoder::encode(Pass& pass, const Rows& source) const {
   pass.ctx.first_row = source.first_row;
   Encoded rows = (*input_)(pass, source);  // [n, d_model]
-  const RowsAtHand at_hand(pass, *rows.rows);
-  StackRows x(std::move(rows.x));
-  for (const Block& b : blocks_) b.recomputed(pass, {rows.rows->segments}, x);
-  rows.x = x.stream.finish(pass, norm_.get());
+  const Encoded all = own_rows_ ? own_rows_->with(pass, rows) : rows;
+  {
+    const RowsAtHand at_hand(pass, *all.rows);
+    StackRows x(all.x);
+    for (const Block& b : blocks_) b.recomputed(pass, {all.rows->segments}, x);
+    rows.x = x.stream.finish(pass, norm_.get());
+  }
+  if (!own_rows_) return rows;
+  pass.ctx.first_row = rows.rows->first_row;
+  rows.x = own_rows_->without(pass, rows.x, all.rows->segments, rows.rows->rows());
+  if (pass.tap && pass.tap->place.starts_with(stack())) own_rows_->without(*pass.tap);
   return rows;
 }
 
@@ -93,18 +101,21 @@ void TransformerDecoder::after_update(Parameters& parameters, const Gradients& g
   }
 }
 
-double TransformerEncoder::mixing_operations(const Parameters& parameters, const Segments& sources) const {
+double TransformerEncoder::operations_of(const Parameters& parameters, const Segments& sequences) const {
+  const Segments all = own_rows_ ? own_rows_->with(sequences) : sequences;
   double sum = 0;
+  for (const Block& b : blocks_) sum += b.self->operations(parameters, all, all);
+  return sum;
+}
+
+double TransformerEncoder::mixing_operations(const Parameters& parameters, const Segments& sources) const {
   if (const double share = input_->rows_per_row(); share != 1) {
     std::vector<int32_t> lengths;
     for (int64_t i = 0; i < sources.count(); ++i)
       lengths.push_back(static_cast<int32_t>(share * static_cast<double>(sources.length(i)) + 0.5));
-    const Segments fewer = Segments::of_lengths(lengths);
-    for (const Block& b : blocks_) sum += b.self->operations(parameters, fewer, fewer);
-    return sum;
+    return operations_of(parameters, Segments::of_lengths(lengths));
   }
-  for (const Block& b : blocks_) sum += b.self->operations(parameters, sources, sources);
-  return sum;
+  return operations_of(parameters, sources);
 }
 
 namespace {

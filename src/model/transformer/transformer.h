@@ -6,6 +6,7 @@
 
 #include "model/family.h"
 #include "model/transformer/block.h"
+#include "model/transformer/own_rows.h"
 
 namespace attune {
 
@@ -23,10 +24,13 @@ class TransformerEncoder : public Encoder {
   void after_update(Parameters& parameters, const Gradients& gathered) const override;
 
  private:
+  double operations_of(const Parameters& parameters, const Segments& sequences) const;
+
   int64_t d_model_;
   std::unique_ptr<Input> input_;
   std::vector<Block> blocks_;
-  std::unique_ptr<LayerNorm> norm_;  // at the end of a pre-norm stack
+  std::unique_ptr<StackOwnRows> own_rows_;  // none where attention has none
+  std::unique_ptr<LayerNorm> norm_;         // at the end of a pre-norm stack
 };
 
 /// Section 3.1: blocks of self-attention that sees no future, attention to the encoder's rows (none in a decoder on its

@@ -45,6 +45,17 @@ TEST(Refusals, OneSentenceAndAWayOut) {
             "model.attention = { kind = \"softmax\", score = \"additiv\" }: score = \"additiv\" is not known. Did you "
             "mean \"additive\"?");
   EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.encoder_attention = {{"etc"}, {"softmax"}};
+            }),
+            "model.attention: every layer of a stack needs the same rows of its own\n"
+            "  fix: one mechanism with one number of such rows (etc, bp, bigbird with external = true) for all layers");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"bigbird", {{"external", true}}}};
+            }),
+            "model.attention = { kind = \"bigbird\", external = true }: external rows see the future, which a decoder "
+            "may not\n"
+            "  fix: external = false for the decoder");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
               o.attention = {{"routing"}};
               o.heads_kv = 2;
             }),

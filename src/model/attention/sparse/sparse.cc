@@ -18,7 +18,12 @@ uint64_t seed_of(int64_t seed, const Blueprint& place) {
 
 SparseAttention::SparseAttention(const std::string& atoms, int64_t block, int64_t seed, const AttentionSetup& setup,
                                  const Blueprint& place)
-    : setup_(setup), patterns_(parse_pattern(atoms, {{}, {}, block, seed_of(seed, place), setup.causal}, "atoms")) {}
+    : SparseAttention(drawn_pattern(atoms, block, seed, setup.causal, place), setup) {}
+
+Pattern SparseAttention::drawn_pattern(const std::string& atoms, int64_t block, int64_t seed, bool causal,
+                                       const Blueprint& place) {
+  return parse_pattern(atoms, {{}, {}, block, seed_of(seed, place), causal}, "atoms");
+}
 
 BatchPattern SparseAttention::pattern_of(const Pass& pass, const Segments& segments) const {
   const Edges* edges = pass.rows && !pass.rows->edges.empty() ? &pass.rows->edges : nullptr;

@@ -35,7 +35,8 @@ class SparseAttention : public AttentionMechanism {
           "behind. strided l, within p: i - j is a multiple of l and floor(i / p) = floor(j / p) (p = 0: all). "
           "columns l, summary c: j mod l >= l - c. rectangle h, by w, above a, beside s, of W: position i is row "
           "floor(i / W), column i mod W of a picture; i sees the rectangle of h x w that it lies in, counted from the "
-          "corner, a rows more above it (elsewhere below it, too) and s columns more to each side. edges (in a recipe { edges = true }): the "
+          "corner, a rows more above it (elsewhere below it, too) and s columns more to each side. edges (in a recipe "
+          "{ edges = true }): the "
           "rows that the example's edges name, all where it has none. A pair that several atoms name counts once.",
       .drawn = "atoms=band 5 + global 2 + random 1;block=4",
   };
@@ -61,6 +62,9 @@ class SparseAttention : public AttentionMechanism {
 
  protected:
   SparseAttention(const std::string& atoms, int64_t block, int64_t seed, const AttentionSetup& setup, const Blueprint&);
+  SparseAttention(Pattern pattern, const AttentionSetup& setup) : setup_(setup), patterns_(std::move(pattern)) {}
+  static Pattern drawn_pattern(const std::string& atoms, int64_t block, int64_t seed, bool causal,
+                               const Blueprint& place);
   BatchPattern pattern_of(const Pass& pass, const Segments& segments) const;
 
   AttentionSetup setup_;

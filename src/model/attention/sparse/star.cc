@@ -84,8 +84,8 @@ Var StarAttention::attend(const Pass& pass, const SelfAttention& layer, const Va
   const Var relay =
       residual_norm(ctx, relay_output_(pass, list_attention(ctx, of_relay), Activation::relu), {}, norm_(pass)).y;
   carried.stream = concatenate_rows(ctx, {e, relay});
-  const ListAttention of_rows = along(pass, lists->row, query_(pass, x), key_value_(pass, x),
-                                      key_value_(pass, carried.stream), setup_.site);
+  const ListAttention of_rows =
+      along(pass, lists->row, query_(pass, x), key_value_(pass, x), key_value_(pass, carried.stream), setup_.site);
   if (float* to = layer.tapped(pass, n, n)) look(pass, of_relay, of_rows, to);
   return output_(pass, list_attention(ctx, of_rows), Activation::relu);
 }
