@@ -23,6 +23,7 @@ struct Pair {
 
 /// The kinds with options under which something happens in short sentences; the defaults for all others.
 inline std::vector<Choice> variants(const std::string& kind) {
+  if (kind == "softmax") return {{kind}, {kind, {{"shared", true}}}};
   if (kind == "band")
     return {{kind, {{"width", int64_t{5}}}}, {kind, {{"width", int64_t{3}}, {"dilation", int64_t{2}}}}};
   if (kind == "sparse")
@@ -96,7 +97,8 @@ class Contract : public testing::TestWithParam<Pair> {
     o.position = GetParam().position;
     o.encoder_attention = {GetParam().attention};
     o.decoder_attention = {kind_of(GetParam()).causal ? GetParam().attention : Choice{"softmax"}};
-    o.cross_attention = {kind_of(GetParam()).cross ? GetParam().attention : Choice{"softmax"}};
+    const bool cross = kind_of(GetParam()).cross && !GetParam().attention.options.contains("shared");
+    o.cross_attention = {cross ? GetParam().attention : Choice{"softmax"}};
     return o;
   }
   static std::unique_ptr<Model> model(const ModelOptions& o, float scale = 1.5f) {

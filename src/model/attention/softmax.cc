@@ -8,7 +8,15 @@ SoftmaxAttention::SoftmaxAttention(const Options& o, const AttentionSetup& setup
     : setup_(setup),
       mask_(setup.causal ? Mask::past() : Mask::none()),
       score_(make_score(o.score, setup, place)),
-      normalizer_(make_normalizer(o.normalizer, o.k)) {
+      normalizer_(make_normalizer(o.normalizer, o.k)),
+      shared_(o.shared) {
+  if (o.shared && setup.cross)
+    fail(ErrorKind::recipe,
+         "queries and keys are of two sequences from decoder to encoder, with a matrix each\n"
+         "  fix: leave out shared");
+  if (o.shared && setup.heads_kv != setup.heads)
+    fail(ErrorKind::recipe, "shared = true makes {} heads of keys, and heads_kv = {}\n  fix: leave out heads_kv",
+         setup.heads, setup.heads_kv);
   if (setup.relative == Relative::scores && !fused())
     fail(ErrorKind::recipe,
          "score = \"{}\" with normalizer = \"{}\" can't take the position scheme \"{}\"\n"

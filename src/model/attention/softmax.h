@@ -22,21 +22,25 @@ class SoftmaxAttention : public AttentionMechanism {
           "the columns h d_k to (h + 1) d_k; with heads_kv fewer, heads h g to (h + 1) g share the h-th of keys and "
           "values. The heads' results, side by side, go through an output W^T + b. Dropout falls on the weights "
           "after the softmax, kept ones divided by 1 - rate. top-k leaves the k largest scores, of equal ones the "
-          "first.",
+          "first. shared = true: W^Q = W^K and b^Q = b^K (Kitaev et al. 2020, Reformer, section 2), so that scores "
+          "are symmetric but for positions.",
   };
   struct Options {
     std::string score = "scaled-dot", normalizer = "softmax";
     int64_t k = 8;
+    bool shared = false;
 
     template <class V>
     void fields(V& v) {
       v("score", score, "how well a key fits a query; see `attune info scores`");
       v("normalizer", normalizer, "how scores become weights: softmax, top-k, sparsemax, entmax15");
       v("k", k, "keys that top-k leaves", between(1, 1 << 20));
+      v("shared", shared, "queries are keys, too: one matrix makes both (self-attention)");
     }
   };
   SoftmaxAttention(const Options& options, const AttentionSetup& setup, const Blueprint& place);
 
+  LayerParts parts() const override { return {.key = !shared_}; }
   Var mix(const Pass& pass, const Projected& p) const override;
   std::unique_ptr<AttentionState> state(int64_t rows) const override;
   Var step(const Pass& pass, const Projected& p, AttentionState& state) const override;
@@ -61,6 +65,7 @@ class SoftmaxAttention : public AttentionMechanism {
   Mask mask_;
   std::unique_ptr<Score> score_;
   Normaliser normalizer_;
+  bool shared_;
 };
 
 }  // namespace attune

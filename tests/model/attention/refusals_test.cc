@@ -45,6 +45,18 @@ TEST(Refusals, OneSentenceAndAWayOut) {
             "model.attention = { kind = \"softmax\", score = \"additiv\" }: score = \"additiv\" is not known. Did you "
             "mean \"additive\"?");
   EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.attention = {{"softmax", {{"shared", true}}}};
+              o.heads_kv = 2;
+            }),
+            "model.attention = { kind = \"softmax\", shared = true }: shared = true makes 4 heads of keys, and "
+            "heads_kv = 2\n  fix: leave out heads_kv");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
+              o.cross_attention = {{"softmax", {{"shared", true}}}};
+            }),
+            "model.cross_attention = { kind = \"softmax\", shared = true }: queries and keys are of two sequences "
+            "from decoder to encoder, with a matrix each\n"
+            "  fix: leave out shared");
+  EXPECT_EQ(refusal([](ModelOptions& o) {
               o.encoder_attention = {{"etc"}, {"softmax"}};
             }),
             "model.attention: every layer of a stack needs the same rows of its own\n"

@@ -4,6 +4,19 @@
 namespace attune {
 namespace {
 
+/// Kitaev et al. 2020, section 2: with W^Q = W^K the keys are the queries.
+TEST(Scores, SharedQueriesAreKeys) {
+  for (const bool causal : {false, true}) {
+    Lab lab({"softmax", {{"shared", true}}}, causal);
+    lab.expect([&](int64_t i, int64_t h, int64_t from, int64_t to) {
+      Row a;
+      for (int64_t j = from; j < to; ++j)
+        a.push_back(causal && j > i ? 0 : std::exp(dot(lab.row(0, i, h), lab.row(0, j, h)) / 2));
+      return divided(a, total(a));
+    });
+  }
+}
+
 /// softmax with each score and normaliser, chosen as a recipe does.
 TEST(Scores, AreTheirFormulas) {
   for (const bool causal : {false, true})
