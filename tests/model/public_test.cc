@@ -157,7 +157,7 @@ TEST_P(Public, GivesTheSameNumbers) {
 INSTANTIATE_TEST_SUITE_P(Implementations, Public,
                          testing::Values("softmax", "scores", "additive", "cosine", "l2", "top_k", "sparsemax", "band",
                                          "linear", "routing", "adaptive_span", "persistent", "shaw", "music", "t5",
-                                         "alibi", "rope", "xlnet", "transformer_xl"),
+                                         "alibi", "rope", "xlnet", "transformer_xl", "longformer", "bigbird", "axial"),
                          [](const auto& info) { return std::string(info.param); });
 
 /// Luna works on rows before their projection, and hands a stream from layer to layer.
