@@ -103,7 +103,8 @@ TestReport test_language(const std::string& model, const std::vector<std::string
   report.tokens = l.tokens;
   // Perplexities of other tokens, or of windows that see less, can't be compared.
   const std::string cut =
-      recipe.data.stream ? fmt::format("window:{}", test.corpus.window) : std::string("window:line");
+      recipe.data.stream ? fmt::format("window:{}{}", test.corpus.window, recipe.data.documents ? ".documents" : "")
+                         : std::string("window:line");
   const std::string signature =
       fmt::format("tokenizer:{}.{:016x}|{}|version:attune.{}",
                   text::tokenizer_kinds()[static_cast<size_t>(tokenizer.kind())], tokenizer.hash(), cut, version());

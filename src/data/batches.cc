@@ -102,12 +102,19 @@ void Batches::add_windows(Batch& b) {
   for (int64_t s = 0; s < streams_->count(); ++s) {
     const auto [begin, end] = streams_->window(s, batch);
     if (begin == end) continue;  // where windows are of one token, a stream may be one shorter than another
+    documents_.clear();
     const int64_t from = (begin + offset_) % tokens, to = from + end - begin;  // the text goes round
     add_text(b, from, std::min(to, tokens));
     if (to > tokens) add_text(b, 0, to - tokens);
-    b.read.segments.add(end - begin);
-    b.target().right.segments.add(end - begin);
-    b.read.streams.push_back(static_cast<int32_t>(s));
+    const auto add_segment = [&](int64_t rows) {
+      b.read.segments.add(rows);
+      b.target().right.segments.add(rows);
+      b.read.streams.push_back(static_cast<int32_t>(s));
+    };
+    const int64_t last = b.read.segments.rows() + end - begin;
+    for (const int64_t row : documents_)
+      if (row > b.read.segments.rows()) add_segment(row - b.read.segments.rows());
+    add_segment(last - b.read.segments.rows());
   }
   position_.example += b.target_tokens();
 }
@@ -124,6 +131,18 @@ void Batches::add_text(Batch& b, int64_t from, int64_t end) {
   b.target().right.ids.append(ids);
   for (auto s = std::lower_bound(starts.begin(), starts.end(), from); s != starts.end() && *s < end; ++s)
     read[static_cast<size_t>(row + *s)] = options_.begin;
+  if (corpus_.documents) find_documents(b, row + from, row + end);
+}
+
+/// The rows at which one begins: where a blank line was read before, or the mark of a file's begin.
+void Batches::find_documents(const Batch& b, int64_t first, int64_t end) {
+  const auto at = [](const Column<int32_t>& ids, int64_t i) { return ids[static_cast<size_t>(i)]; };
+  for (int64_t i = first; i < end; ++i) {
+    const int32_t read = at(b.read.ids, i);
+    const bool blank = i > first && read == options_.end && at(b.read.ids, i - 1) == options_.end &&
+                       at(b.target().right.ids, i) != options_.end;
+    if (blank || (read == options_.begin && options_.begin != options_.end)) documents_.push_back(i);
+  }
 }
 
 /// The same words with some pieces in parts. Depends on the epoch and the example's number alone, not on its batch.

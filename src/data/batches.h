@@ -50,6 +50,7 @@ class Batches {
   void add_answers(Batch& batch, const Example& example) const;
   void add_masked(Batch& batch, std::span<const int32_t> ids, int32_t number) const;
   void add_text(Batch& batch, int64_t from, int64_t end);
+  void find_documents(const Batch& batch, int64_t first, int64_t end);
   const Corpus& corpus_;
   BatchOptions options_;
   DataPosition position_;
@@ -57,6 +58,7 @@ class Batches {
   std::vector<int32_t> pass_;       // of one of several corpora, while they are mixed
   std::optional<Streams> streams_;  // of texts, instead of an order
   int64_t offset_ = 0;              // the token where this epoch's first stream begins
+  std::vector<int64_t> documents_;  // rows of the batch where the window at hand has the begin of one
   ExampleBuffer buffer_;
   FallenApart source_parts_, target_parts_;  // of the example at hand, where pieces fall apart
 };

@@ -43,7 +43,7 @@ constexpr const char* kTextKeys[] = {
     "data.encoding", "data.lowercase",      "data.languages", "data.max_length",      "data.expansion",
     "data.overlong", "data.truncate",       "data.stream",    "data.alignment",       "model.word_dropout",
     "model.ngrams",  "train.target_noise",  "train.mask",     "train.sampling.share", "train.guide.weight",
-    "train.vectors", "train.piece_dropout", "data.delimiter"};
+    "train.vectors", "train.piece_dropout", "data.delimiter", "data.documents"};
 
 /// Pictures and graphs: no text, no tokenizer.
 void check_rows(const Recipe& r) {
@@ -162,6 +162,9 @@ void check_model(const Recipe& r) {
 }
 
 void check_language(const Recipe& r) {
+  demand(r.data.stream || !r.data.documents,
+         "data.documents = true: only texts that are read on and on have ends among their lines\n"
+         "  fix: leave data.documents out, or set data.stream = true");
   demand(r.task == Task::language || !r.data.stream,
          "data.stream = true: only language models read on from line to line\n  fix: leave data.stream out");
   if (r.task != Task::language) return;

@@ -52,7 +52,7 @@ struct DataSettings {
   int64_t max_length = 256;
   double expansion = 2;
   Overlong overlong = Overlong::skip;
-  bool truncate = false, stream = false;
+  bool truncate = false, stream = false, documents = false;
   std::vector<std::string> alignment;
   bool empty_answers = false;  // not a key: any number of labels may be none
 
@@ -87,6 +87,7 @@ struct DataSettings {
     v("truncate", truncate, "when files differ in length, use the lines that all have");
     v("stream", stream,
       "language: a file is one text, read on and on in windows of max_length; false: a line by itself");
+    v("documents", documents, "stream: a text ends at a blank line, too, and none sees another");
     v("alignment", alignment, "for train.guide: which words of the training files go together, a file for each pair");
   }
 };

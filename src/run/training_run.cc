@@ -87,6 +87,10 @@ TrainingRun::TrainingRun(const TrainerOptions& options, const Recipe& recipe, co
       model_(recipe_.model, sizes_of(recipe_, tokenizers_), recipe_.train.freeze),
       learner_(model_, fit_to_memory(), largest_of(data_.train), pool_),
       validator_(model_, data_, tokenizers_, recipe_, pool_) {
+  if (recipe_.data.documents && !model_.memories().empty())
+    fail(ErrorKind::recipe,
+         "data.documents = true: no text sees another, and this attention remembers the window before\n"
+         "  fix: leave data.documents out, or another model.attention");
   model_.initialize(recipe_.train.seed);
   phase("trying how fast it is");
   tried_ = try_updates(learner_, data_.train, recipe_.train, place_.from ? place_.from->step : 0);

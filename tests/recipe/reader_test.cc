@@ -140,7 +140,8 @@ TEST(RecipeReader, EveryMistakeNamesItsLine) {
       {"[data]\ntrain = [\n \"a\",\n \"b\"\n]\nxyzzy = 1\nzz = 1",
        "t.toml:6: unknown key 'data.xyzzy'. Known: data.train, data.valid, data.test, data.ratio, data.weights, "
        "data.format, data.columns, data.header, data.delimiter, data.answers, data.encoding, data.lowercase, "
-       "data.languages, data.max_length, data.expansion, data.overlong, data.truncate, data.stream, data.alignment"},
+       "data.languages, data.max_length, data.expansion, data.overlong, data.truncate, data.stream, "
+       "data.documents, data.alignment"},
       {"[model]\nd_model: 3", "t.toml:2: cannot read this line: expected '=', saw ':'"},
       {"[model]\nd_model = True", "t.toml:2: this value is neither a number nor true or false"},
       {"# one\n\n[=]\nd_model = 3\n[\n", "t.toml:3: cannot read this line: a name must begin with a letter or a digit"},

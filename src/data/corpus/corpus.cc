@@ -334,6 +334,7 @@ LoadedCorpus read_corpus(const std::vector<std::string>& files, const std::strin
   out.corpus.masked = encoders.masked;
   out.corpus.answers = encoders.answers;
   out.corpus.word_begins = encoders.word_begins;
+  out.corpus.documents = options.documents;
   if (has_texts(options, encoders.sides()))
     out.corpus.window = std::min(options.max_length, out.corpus.target.tokens());
   return out;

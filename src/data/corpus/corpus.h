@@ -73,6 +73,7 @@ struct Corpus {
   Alignment alignment = {};         // of the target's tokens, where one was given
   std::vector<float> weights = {};  // of the examples; none: 1 each
   int64_t window = 0;  // above 0: targets are texts, read on and on in windows of so many tokens (data/streams.h)
+  bool documents = false;  // such a text ends at a blank line, too, and none sees another
   std::vector<int64_t> file_starts = {};  // the first example of each file or pair of files
   Mixture mixture = {};
   /// Where the corpus is on the disk: source and target are empty, but for where texts begin.

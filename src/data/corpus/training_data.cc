@@ -137,6 +137,7 @@ TrainingData read_training_data(const DataSettings& options, const Encoders& enc
     c->masked = encoders.masked;
     c->answers = encoders.answers;
     c->word_begins = encoders.word_begins;
+    c->documents = options.documents;
     c->source_layout = data.train.source_layout;
     c->target_layout = data.train.target_layout;
   }
