@@ -80,7 +80,7 @@ bool Choice::parse(std::string_view text, Choice& out) {
   Choice c{std::string(trim(text.substr(0, open)))};
   if (open != std::string_view::npos) {
     if (!text.ends_with(')')) return false;
-    for (const std::string& part : split(text.substr(open + 1, text.size() - open - 2), ';')) {
+    for (const std::string& part : split_outside_parentheses(text.substr(open + 1, text.size() - open - 2), ';')) {
       const size_t equals = part.find('=');
       const std::string name(trim(std::string_view(part).substr(0, equals)));
       if (equals == std::string::npos || name.empty()) return false;

@@ -86,6 +86,19 @@ std::vector<std::string_view> words_of(std::string_view line) {
   return words;
 }
 
+std::vector<std::string> split_outside_parentheses(std::string_view text, char separator) {
+  std::vector<std::string> parts(1);
+  int64_t depth = 0;
+  for (const char c : text) {
+    depth += (c == '(') - (c == ')');
+    if (c == separator && depth <= 0)
+      parts.emplace_back();
+    else
+      parts.back() += c;
+  }
+  return parts;
+}
+
 std::vector<std::string> split(std::string_view text, char separator) {
   std::vector<std::string> parts;
   for (;;) {

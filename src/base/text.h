@@ -13,6 +13,8 @@ int edit_distance(std::string_view a, std::string_view b);
 std::string join(const std::vector<std::string>& parts, std::string_view between);
 /// Pieces between separators; empty ones are kept. "" gives one empty piece.
 std::vector<std::string> split(std::string_view text, char separator);
+/// The same, but not at separators within parentheses.
+std::vector<std::string> split_outside_parentheses(std::string_view text, char separator);
 /// What stands between blanks; they view the text.
 std::vector<std::string_view> words_of(std::string_view text);
 /// Without spaces, tabs and line ends at both sides.

@@ -3,6 +3,7 @@
 #include "model/attention/adaptive_span.h"
 #include "model/attention/band.h"
 #include "model/attention/edges.h"
+#include "model/attention/head_groups.h"
 #include "model/attention/linear.h"
 #include "model/attention/luna.h"
 #include "model/attention/mechanism.h"
@@ -86,7 +87,7 @@ std::unique_ptr<AttentionMechanism> make_attention(const Choice& choice, const A
   try {
     return kMechanismMakers[i](choice, setup, place, key);
   } catch (const Error& e) {  // of a part of it, which does not know where it was chosen
-    if (e.kind() != ErrorKind::recipe || std::string_view(e.what()).find(key) != std::string_view::npos) throw;
+    if (e.kind() != ErrorKind::recipe || std::string_view(e.what()).starts_with(key)) throw;
     fail(ErrorKind::recipe, "{} = {}: {}", key, choice.literal(), e.what());
   }
 }

@@ -51,10 +51,27 @@ std::optional<Choice::Option> option_of(const toml::node& node) {
   return std::nullopt;
 }
 
-/// `[{ band = 128, gap = 2 }, { global = [0, 9] }]` as a text: "band 128 gap 2, global at 0 9".
-std::optional<Choice::Option> parts_of(const toml::node& node) {
+Choice choice_of(const toml::node& node, const std::string& key);
+
+/// `["softmax", { kind = "band", width = 64 }]` and `[2, 6]` as texts: "softmax, band(width=64)" and "2, 6".
+std::optional<Choice::Option> list_as_text(const toml::array& array, const std::string& key) {
+  std::string text;
+  for (const toml::node& n : array) {
+    const toml::table* table = n.as_table();
+    if (!n.is_string() && !n.is_integer() && !(table && table->contains("kind"))) return std::nullopt;
+    text += text.empty() ? "" : ", ";
+    text += n.is_integer()  ? std::to_string(n.as_integer()->get())
+            : n.is_string() ? n.as_string()->get()
+                            : choice_of(n, key).text();
+  }
+  return text;
+}
+
+/// `[{ band = 128, gap = 2 }, { global = [0, 9] }]` as a text: "band 128 gap 2, global at 0 9"; or as list_as_text().
+std::optional<Choice::Option> parts_of(const toml::node& node, const std::string& key) {
   const toml::array* array = node.as_array();
   if (!array || array->empty()) return std::nullopt;
+  if (auto list = list_as_text(*array, key)) return list;
   std::string text;
   for (const toml::node& n : *array) {
     const toml::table* table = n.as_table();
@@ -81,7 +98,7 @@ Choice choice_of(const toml::node& node, const std::string& key) {
   if (const auto* s = node.as_string()) return {s->get()};
   Choice c;
   for (const auto& [name, value] : *node.as_table()) {
-    const auto option = value.is_array() ? parts_of(value) : option_of(value);
+    const auto option = value.is_array() ? parts_of(value, key) : option_of(value);
     if (!option)
       fail(ErrorKind::recipe, "{}: option '{}' is {}, not a number, a text, true or false", key, name.str(),
            word_for(value));

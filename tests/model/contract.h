@@ -49,6 +49,9 @@ inline std::vector<Choice> variants(const std::string& kind) {
         kind, {{"block", int64_t{2}}, {"global", int64_t{1}}, {"window", int64_t{1}}, {"random", int64_t{1}}}};
     return {internal};
   }
+  if (kind == "heads")
+    return {{kind, {{"of", "softmax, linear"}}},
+            {kind, {{"of", "sparse(atoms=band 3, global 1;block=2), softmax(score=cosine)"}}}};
   if (kind == "etc") return {{kind, {{"radius", int64_t{1}}, {"global", int64_t{2}}}}};
   if (kind == "bp") return {{kind, {{"near", int64_t{1}}}}};
   if (kind == "sparse-strided") return {{kind, {{"stride", int64_t{3}}}}};
@@ -67,7 +70,8 @@ inline std::vector<Pair> all_pairs() {
       for (const PositionKind& position : position_kinds()) {
         // Other scores are tried beside a few schemes only.
         const bool other = attention.kind == "softmax" && !attention.options.empty();
-        const Relative takes = other ? Relative::turned : kind.relative;
+        const bool linear = attention.text().find(" linear") != std::string::npos;  // some heads are
+        const Relative takes = linear ? Relative::none : other ? Relative::turned : kind.relative;
         if (other && position.name != std::string("sinusoidal") && position.name != std::string("rope")) continue;
         if (position.relative <= takes) pairs.push_back({attention, {position.name}});
       }
@@ -97,7 +101,9 @@ class Contract : public testing::TestWithParam<Pair> {
     o.position = GetParam().position;
     o.encoder_attention = {GetParam().attention};
     o.decoder_attention = {kind_of(GetParam()).causal ? GetParam().attention : Choice{"softmax"}};
-    const bool cross = kind_of(GetParam()).cross && !GetParam().attention.options.contains("shared");
+    const std::string text = GetParam().attention.text();
+    const bool self_alone = text.find("shared") != std::string::npos || text.find("of=sparse") != std::string::npos;
+    const bool cross = kind_of(GetParam()).cross && !self_alone;
     o.cross_attention = {cross ? GetParam().attention : Choice{"softmax"}};
     return o;
   }

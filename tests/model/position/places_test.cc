@@ -12,7 +12,7 @@
 namespace attune {
 namespace {
 
-constexpr int64_t kHeads = 2;
+constexpr int64_t kPlaceHeads = 2;
 
 struct Scheme {
   HookCase hook;
@@ -27,11 +27,11 @@ double nothing(const std::vector<CheckInput>&, int64_t, int64_t) { return 0; }
 
 std::map<std::string, Scheme> schemes(int64_t dim) {
   constexpr int64_t clip = 6, longest = 40;
-  const int64_t wide = kHeads * dim;
+  const int64_t wide = kPlaceHeads * dim;
   // Key minus query, clipped, is what rows of tables go by.
   const auto row = [](int64_t distance, int64_t low, int64_t high) { return std::clamp(-distance, low, high) - low; };
   std::map<std::string, Scheme> all;
-  all["alibi"] = {{std::make_shared<AlibiScores>(kHeads), kHeads, dim},
+  all["alibi"] = {{std::make_shared<AlibiScores>(kPlaceHeads), kPlaceHeads, dim},
                   none,
                   [](const auto&, int64_t h, int64_t, int64_t distance) {
                     return -std::pow(2.0, h == 0 ? -4.0 : -8.0) * static_cast<double>(std::abs(distance));
@@ -39,12 +39,12 @@ std::map<std::string, Scheme> schemes(int64_t dim) {
                   nothing};
   const T5Buckets buckets{.causal = false, .count = 8, .farthest = 20};
   all["t5"] = {
-      {std::make_shared<T5Scores>(buckets), kHeads, dim, {random_input({8, kHeads}, 11)}},
+      {std::make_shared<T5Scores>(buckets), kPlaceHeads, dim, {random_input({8, kPlaceHeads}, 11)}},
       none,
       [=](const auto& in, int64_t h, int64_t, int64_t distance) { return at(in[3], t5_bucket(-distance, buckets), h); },
       nothing};
   all["shaw"] = {{std::make_shared<ShawScores>(clip),
-                  kHeads,
+                  kPlaceHeads,
                   dim,
                   {random_input({2 * clip + 1, dim}, 11), random_input({2 * clip + 1, dim}, 12)},
                   true},
@@ -54,14 +54,14 @@ std::map<std::string, Scheme> schemes(int64_t dim) {
                  none,
                  [=](const auto& in, int64_t distance, int64_t d) { return at(in[4], row(distance, -clip, clip), d); }};
   all["music"] = {
-      {std::make_shared<MusicScores>(longest, false), kHeads, dim, {random_input({2 * longest - 1, wide}, 11)}},
+      {std::make_shared<MusicScores>(longest, false), kPlaceHeads, dim, {random_input({2 * longest - 1, wide}, 11)}},
       [=](const auto& in, int64_t h, int64_t i, int64_t distance) {
         return dot(in[0], i, h * dim, in[3], row(distance, 1 - longest, longest - 1), h * dim, dim);
       },
       none,
       nothing};
   all["transformer_xl"] = {{std::make_shared<TransformerXlScores>(DistanceRange{-longest, longest}),
-                            kHeads,
+                            kPlaceHeads,
                             dim,
                             {random_input({2 * longest + 1, wide}, 11), random_input({1, wide}, 12)}},
                            [=](const auto& in, int64_t h, int64_t i, int64_t distance) {
@@ -201,8 +201,8 @@ TEST(PlacesTold, HeadsMayHaveSegments) {
     const CheckRun want = run_checked(hooked_op(scheme.hook, together), in, DType::f32);
     std::vector<CheckInput> apart = in;  // head by head
     for (size_t k = 0; k < 3; ++k) {
-      apart[k] = {{kHeads * n, dim}, {}, true};
-      for (int64_t h = 0; h < kHeads; ++h)
+      apart[k] = {{kPlaceHeads * n, dim}, {}, true};
+      for (int64_t h = 0; h < kPlaceHeads; ++h)
         for (int64_t i = 0; i < n; ++i)
           for (int64_t d = 0; d < dim; ++d) apart[k].values.push_back(at(in[k], i, h * dim + d));
     }
@@ -217,16 +217,16 @@ TEST(PlacesTold, HeadsMayHaveSegments) {
         a.hook = scheme.hook.hook.get();
         a.tables = tables_from(v, 3);
         a.segment_heads = heads;
-        a.hook_heads = kHeads;
+        a.hook_heads = kPlaceHeads;
         return reference ? attention_reference(ctx, a) : attention(ctx, a);
       };
     };
     const CheckRun got = run_checked(op(false), apart, DType::f32);
-    for (int64_t h = 0; h < kHeads; ++h)
+    for (int64_t h = 0; h < kPlaceHeads; ++h)
       for (int64_t i = 0; i < n; ++i)
         for (int64_t d = 0; d < dim; ++d)
           ASSERT_NEAR(got.value[static_cast<size_t>((h * n + i) * dim + d)],
-                      want.value[static_cast<size_t>(i * kHeads * dim + h * dim + d)], 1e-5)
+                      want.value[static_cast<size_t>(i * kPlaceHeads * dim + h * dim + d)], 1e-5)
               << name;
     EXPECT_LT(precision_error(op(false), op(true), apart), tolerance(scheme.hook)) << name;
   }

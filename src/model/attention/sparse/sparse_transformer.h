@@ -1,5 +1,6 @@
 // The two factorised patterns of Child et al. 2019, "Generating Long Sequences with Sparse Transformers", each with
-// both of its parts in every head ("merged"). A list of layers interleaves the parts: `sparse` has them as atoms.
+// both of its parts in every head ("merged"). A list of layers interleaves the parts, and `heads` gives them to heads of
+// their own: `sparse` has them as atoms.
 #pragma once
 #include "model/attention/sparse/sparse.h"
 
