@@ -55,6 +55,7 @@ Choice choice_of(const toml::node& node, const std::string& key);
 
 /// `["softmax", { kind = "band", width = 64 }]` and `[2, 6]` as texts: "softmax, band(width=64)" and "2, 6".
 std::optional<Choice::Option> list_as_text(const toml::array& array, const std::string& key) {
+  if (array.size() < 2) return std::nullopt;
   std::string text;
   for (const toml::node& n : array) {
     const toml::table* table = n.as_table();

@@ -5,6 +5,7 @@
 #include "base/fields.h"
 #include "model/kinds.h"
 #include "model/position/alibi.h"
+#include "model/position/counting.h"
 #include "model/position/axes.h"
 #include "model/position/learned.h"
 #include "model/position/music.h"
