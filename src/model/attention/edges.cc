@@ -8,6 +8,7 @@
 #include "autograd/operations/elementwise.h"
 #include "autograd/operations/pool.h"
 #include "base/error.h"
+#include "model/attention/listed.h"
 
 namespace attune {
 
@@ -75,24 +76,9 @@ EdgesAttention::EdgeList EdgesAttention::list_of(const Pass& pass, const Segment
   return all;
 }
 
-ListAttention EdgesAttention::dots(const Projected& p, const EdgeList& edges) const {
-  ListAttention a;
-  a.q = p.q;
-  a.k = p.k;
-  a.v = p.v;
-  a.q_column = p.q_column;
-  a.k_column = p.k_column;
-  a.v_column = p.v_column;
-  a.lists = &edges.lists;
-  a.heads = setup_.heads;
-  a.heads_kv = setup_.heads_kv;
-  a.dim = setup_.dim;
-  return a;
-}
-
 Var EdgesAttention::edge_weights(const Pass& pass, const Projected& p, const EdgeList& edges) const {
   Ctx& ctx = pass.ctx;
-  if (score_ == Score::dot) return list_weights(ctx, dots(p, edges));
+  if (score_ == Score::dot) return list_weights(ctx, listed_attention(setup_, p, edges.lists));
   const Var q = queries_of(ctx, p, setup_), k = for_each_head(ctx, p.k, p.k_column, setup_);
   const Var of_query = multiply_heads(ctx, q, 0, setup_.heads, pass[query_]);
   const Var of_key = multiply_heads(ctx, k, 0, setup_.heads, pass[key_]);
@@ -105,7 +91,7 @@ Var EdgesAttention::mix(const Pass& pass, const Projected& p) const {
   Ctx& ctx = pass.ctx;
   const auto edges = keep(ctx, list_of(pass, *p.queries));
   if (score_ == Score::dot) {
-    ListAttention a = dots(p, *edges);
+    ListAttention a = listed_attention(setup_, p, edges->lists);
     a.dropout = ctx.dropout(setup_.dropout, setup_.site);
     return list_attention(ctx, a);
   }

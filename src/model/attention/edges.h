@@ -44,7 +44,6 @@ class EdgesAttention : public AttentionMechanism {
   struct EdgeList;
   /// Those of the rows at hand, a query after another.
   EdgeList list_of(const Pass& pass, const Segments& rows) const;
-  ListAttention dots(const Projected& p, const EdgeList& edges) const;
   /// What each edge counts, [edges, heads].
   Var edge_weights(const Pass& pass, const Projected& p, const EdgeList& edges) const;
 

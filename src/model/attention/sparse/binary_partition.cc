@@ -3,6 +3,8 @@
 #include <bit>
 #include <vector>
 
+#include "model/attention/listed.h"
+
 namespace attune {
 
 namespace {
@@ -96,31 +98,16 @@ std::shared_ptr<const KeyLists> BinaryPartitionAttention::kept_lists(Ctx& ctx, c
   return lists;
 }
 
-ListAttention BinaryPartitionAttention::along(const Projected& p, const KeyLists& lists) const {
-  ListAttention a;
-  a.q = p.q;
-  a.k = p.k;
-  a.v = p.v;
-  a.q_column = p.q_column;
-  a.k_column = p.k_column;
-  a.v_column = p.v_column;
-  a.lists = &lists;
-  a.heads = setup_.heads;
-  a.heads_kv = setup_.heads_kv;
-  a.dim = setup_.dim;
-  return a;
-}
-
 Var BinaryPartitionAttention::mix(const Pass& pass, const Projected& p) const {
   const auto lists = kept_lists(pass.ctx, *p.queries);
-  ListAttention a = along(p, *lists);
+  ListAttention a = listed_attention(setup_, p, *lists);
   a.dropout = pass.ctx.dropout(setup_.dropout, setup_.site);
   return list_attention(pass.ctx, a);
 }
 
 bool BinaryPartitionAttention::weights(const Pass& pass, const Projected& p, float* out) const {
   const auto lists = kept_lists(pass.ctx, *p.queries);
-  const Var w = list_weights(pass.ctx, along(p, *lists));
+  const Var w = list_weights(pass.ctx, listed_attention(setup_, p, *lists));
   const int64_t n = lists->rows();
   std::fill_n(out, setup_.heads * n * n, 0.0f);
   for (int64_t e = 0; e < lists->pairs(); ++e)

@@ -2,9 +2,9 @@
 // is halved and halved again; every span is a row of its own, which reads its words, and a word reads spans that are
 // the longer the farther away they are.
 #pragma once
-#include "autograd/attention/list_attention.h"
 #include "base/fields.h"
 #include "model/attention/mechanism.h"
+#include "tensor/key_lists.h"
 #include "tensor/segments_cache.h"
 
 namespace attune {
@@ -62,7 +62,6 @@ class BinaryPartitionAttention : public AttentionMechanism {
  private:
   KeyLists lists_of(const Segments& segments) const;
   std::shared_ptr<const KeyLists> kept_lists(Ctx& ctx, const Segments& segments) const;
-  ListAttention along(const Projected& p, const KeyLists& lists) const;
 
   AttentionSetup setup_;
   int64_t near_;

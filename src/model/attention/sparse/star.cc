@@ -2,6 +2,7 @@
 
 #include "autograd/operations/arrange.h"
 #include "autograd/operations/pool.h"
+#include "model/attention/listed.h"
 #include "model/attention/multi_head.h"
 #include "model/attention/rehearsed.h"
 
@@ -56,15 +57,8 @@ struct StarAttention::Lists {
 /// Keys and values lie side by side.
 ListAttention StarAttention::along(const Pass& pass, const KeyLists& lists, const Var& q, const Var& kv,
                                    const Var& more, uint64_t site) const {
-  ListAttention a;
-  a.q = q;
-  a.k = a.v = kv;
-  a.v_column = setup_.width_kv();
+  ListAttention a = listed_attention(setup_, {.q = q, .k = kv, .v = kv, .v_column = setup_.width_kv()}, lists);
   a.more = more;
-  a.lists = &lists;
-  a.heads = setup_.heads;
-  a.heads_kv = setup_.heads_kv;
-  a.dim = setup_.dim;
   a.dropout = pass.ctx.dropout(setup_.dropout, site);
   return a;
 }
