@@ -191,9 +191,11 @@ void Comparer::Body::add(const VariantChoice& choice, std::optional<Error>& firs
     settle_position(recipe);
     v.seed = recipe.train.seed;
     check_files("data.test", recipe.data.test, recipe.data.encoding);
-  } catch (const Error& e) { refuse(e.kind(), reason_of(e, options.recipe)); } catch (const std::bad_alloc&) {
-    refuse(ErrorKind::memory, kOutOfMemory);
-  }
+  } catch (const Error& e) {
+    // A name that there is not is a slip of whoever typed it, not something that can't be together.
+    if (std::string_view(e.what()).find("is not known. ") != std::string_view::npos) throw;
+    refuse(e.kind(), reason_of(e, options.recipe));
+  } catch (const std::bad_alloc&) { refuse(ErrorKind::memory, kOutOfMemory); }
   if (trainer && !options.fresh) check_variant_folder(v.folder, recipe);
   trainers.push_back(std::move(trainer));
   comparison.variants.push_back(std::move(v));
